@@ -119,15 +119,16 @@ static const struct {
   const row_t *rows;
   const int *count;
 } tables[] = {
-    {core_rows, &core_row_count}, {definition_rows, &definition_row_count},
-    {tick_rows, &tick_row_count}, {timer_rows, &timer_row_count},
-    {wake_rows, &wake_row_count}, {allocation_rows, &allocation_row_count},
+    {core_rows, &core_row_count},   {definition_rows, &definition_row_count},
+    {tick_rows, &tick_row_count},   {timer_rows, &timer_row_count},
+    {wake_rows, &wake_row_count},   {allocation_rows, &allocation_row_count},
     {shm_rows, &shm_row_count},
 #ifdef TB_BENCH_BAG
-    {bag_rows, &bag_row_count},   {sqlite_rows, &sqlite_row_count},
+    {bag_rows, &bag_row_count},     {sqlite_rows, &sqlite_row_count},
+    {check_rows, &check_row_count},
 #endif
 #ifdef TB_BENCH_ROS2
-    {ros2_rows, &ros2_row_count}, {node_rows, &node_row_count},
+    {ros2_rows, &ros2_row_count},   {node_rows, &node_row_count},
 #endif
 #ifdef TB_BENCH_PLAY
     {play_rows, &play_row_count},

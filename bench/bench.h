@@ -33,6 +33,8 @@ extern const row_t bag_rows[];
 extern const int bag_row_count;
 extern const row_t sqlite_rows[];
 extern const int sqlite_row_count;
+extern const row_t check_rows[];
+extern const int check_row_count;
 #endif
 #ifdef TB_BENCH_ROS2
 /* The process that reads `/clock`: this program with this argument and two descriptors. */

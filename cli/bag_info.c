@@ -89,11 +89,13 @@ static int show(const command_t *command, const arguments_t *arguments, tb_bag_r
   if (info->bag->damage) note_damage(info, info->bag->damage);
   info->topics = calloc(info->bag->topic_count + 1, sizeof *info->topics);
   tb_status_t status = info->topics ? read_bag(info, reader) : TB_ERR_NO_MEMORY;
+  if (!status) status = bag_evidence_read(info->bag, &arguments->limits, &info->evidence);
   if (!status && !arguments->json) bag_info_print(info);
   if (!status && arguments->json && !bag_info_print_json(info)) status = TB_ERR_NO_MEMORY;
   for (size_t i = 0; info->topics && i < info->bag->topic_count; i++)
     bag_digest_destroy(info->topics[i].digest);
   free(info->topics);
+  bag_evidence_release(&info->evidence);
   if (status) return command_failed(command, status, NULL);
   return info->refused.status ? command_failed(command, info->refused.status, &info->refused)
                               : EXIT_OK;
@@ -154,7 +156,10 @@ const command_t command_bag_info = {
         "be read; payloads that cannot be read may then count as messages.\n\n"
         "  --json             one JSON object: storage, files, message_count, start_ns, end_ns,\n"
         "                     compression, topics (name, type, serialization_format, count,\n"
-        "                     first_ns, last_ns); where they apply: odd (list of contradictions\n"
+        "                     first_ns, last_ns); where they apply: manifest (text, name, mode), "
+        "points\n"
+        "                     (at which the recorder read all clocks), odd (list of "
+        "contradictions\n"
         "                     that lose nothing), damaged (the reason), unclosed (true: not "
         "closed\n"
         "                     is all that is wrong), not_read (the reason why a part was not "

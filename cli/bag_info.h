@@ -4,6 +4,7 @@
 
 #include "bag.h"
 #include "bag_digest.h"
+#include "bag_evidence.h"
 
 typedef struct bag_info_topic {
   uint64_t count; /* messages that could be read */
@@ -21,7 +22,8 @@ typedef struct bag_info {
   uint64_t failures;               /* to read something */
   char damage[TB_ERROR_TEXT_SIZE]; /* empty: none was seen */
   tb_error_t refused;              /* a part, by a ceiling or the machine: that is no damage */
-  bool is_salvaged;                /* could not be opened as a whole one */
+  bag_evidence_t evidence;
+  bool is_salvaged; /* could not be opened as a whole one */
 } bag_info_t;
 
 /* "none", "message:zstd" ... */

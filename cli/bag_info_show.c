@@ -120,6 +120,32 @@ static void print_runs(const bag_info_t *info)
   }
 }
 
+/* The manifest is not printed with the others: it has many lines. */
+static void print_notes(const bag_info_t *info)
+{
+  const char *label = "notes:";
+  for (size_t i = 0; i < info->bag->note_count; i++) {
+    if (strcmp(info->bag->notes[i].key, TB__MANIFEST_CUSTOM_DATA) == 0) continue;
+    text_out("%-13s %s: %s\n", label, info->bag->notes[i].key, info->bag->notes[i].value);
+    label = "";
+  }
+}
+
+static void print_manifest(const bag_info_t *info)
+{
+  tb__manifest_t manifest = {0};
+  tb_status_t status = bag_evidence_manifest(&info->evidence, &manifest);
+  if (!info->evidence.manifest) return;
+  text_out("%-13s ", "manifest:");
+  if (status)
+    text_out("it has errors");
+  else
+    text_out("%s%smode %s", manifest.name ? manifest.name : "", manifest.name ? ", " : "",
+             tb__manifest_mode_name(manifest.mode));
+  text_out(" ('timebase manifest show' prints it)\n");
+  tb__manifest_fini(&manifest);
+}
+
 void bag_info_print(const bag_info_t *info)
 {
   char compression[40];
@@ -141,9 +167,12 @@ void bag_info_print(const bag_info_t *info)
   }
   if (info->bag->run_count > 1) print_runs(info);
   text_out("%-13s %s\n", "compression:", compression);
-  for (size_t i = 0; i < info->bag->note_count; i++)
-    text_out("%-13s %s: %s\n", i ? "" : "notes:", info->bag->notes[i].key,
-             info->bag->notes[i].value);
+  print_notes(info);
+  print_manifest(info);
+  if (info->evidence.point_total) {
+    text_out("%-13s %zu\n", "points:", info->evidence.point_total);
+    bag_evidence_print_points(&info->evidence);
+  }
   print_topics(info);
   for (size_t i = 0; i < info->bag->oddity_count; i++)
     text_out("%-13s %s\n", i ? "" : "odd:", info->bag->oddities[i]);
@@ -183,6 +212,27 @@ static json_t *json_odd(const bag_info_t *info)
   return list;
 }
 
+static json_t *json_manifest(const bag_info_t *info)
+{
+  tb__manifest_t manifest = {0};
+  bool is_good = bag_evidence_manifest(&info->evidence, &manifest) == TB_OK;
+  json_t *object = json_object();
+  json_put(object, "text", text_json(info->evidence.manifest));
+  json_put(object, "name", manifest.name ? text_json(manifest.name) : json_null());
+  json_put(object, "mode",
+           is_good ? json_string(tb__manifest_mode_name(manifest.mode)) : json_null());
+  tb__manifest_fini(&manifest);
+  return object;
+}
+
+static json_t *json_points(const bag_info_t *info)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < info->evidence.point_count; i++)
+    json_push(list, bag_evidence_point_json(&info->evidence.points[i]));
+  return list;
+}
+
 static json_t *json_bag(const bag_info_t *info)
 {
   char compression[40];
@@ -198,6 +248,8 @@ static json_t *json_bag(const bag_info_t *info)
       "message_count", (json_int_t)info->message_count, "start_ns",
       json_time(info->start_ns, info->message_count), "end_ns",
       json_time(info->end_ns, info->message_count), "compression", compression, "topics", topics);
+  if (object && info->evidence.manifest) json_put(object, "manifest", json_manifest(info));
+  if (object && info->evidence.point_count) json_put(object, "points", json_points(info));
   if (object && info->bag->oddity_count > 0) json_object_set_new(object, "odd", json_odd(info));
   if (object && info->damage[0]) json_object_set_new(object, "damaged", text_json(info->damage));
   if (object && is_unclosed(info)) json_object_set_new(object, "unclosed", json_true());

@@ -27,6 +27,10 @@ extern const command_t command_serve;
 extern const command_t command_sleep;
 #ifdef TB_CLI_BAG
 extern const command_t command_bag;
+extern const command_t command_check;
+#endif
+#ifdef TB_CLI_MANIFEST
+extern const command_t command_manifest;
 #endif
 #ifdef TB_CLI_PLAY
 extern const command_t command_play;

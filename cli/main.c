@@ -9,17 +9,20 @@
 
 static const command_t *const commands[] = {
 #ifdef TB_CLI_PLAY
-    &command_play,  &command_record,
+    &command_play,     &command_record,
 #endif
 #ifdef TB_CLI_BAG
-    &command_bag,
+    &command_bag,   &command_check,
 #endif
 #ifdef TB_CLI_ROS2
     &command_watch,
 #endif
-    &command_serve, &command_now,    &command_sleep,
+    &command_serve,    &command_now,    &command_sleep,
 #ifdef TB_CLI_ROS2
-    &command_nodes, &command_param,  &command_sim_time,
+    &command_nodes,    &command_param,  &command_sim_time,
+#endif
+#ifdef TB_CLI_MANIFEST
+    &command_manifest,
 #endif
 };
 

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <timebase/ros2_parameter_client.h>
 
 #include "graph_view.h"
 #include "json.h"
+#include "node_times.h"
 #include "publishers.h"
 #include "text.h"
 #include "unnamed.h"
@@ -19,38 +19,12 @@ typedef struct arguments {
   graph_options_t graph;
 } arguments_t;
 
-typedef enum sim_time {
-  SIM_TIME_NO_PARAMETERS, /* the node has no parameter services */
-  SIM_TIME_NO_ANSWER,
-  SIM_TIME_AMBIGUOUS, /* nodes share a name: it is not known which of them answers */
-  SIM_TIME_UNSET,     /* the node has no such parameter, or it is not a bool */
-  SIM_TIME_FALSE,
-  SIM_TIME_TRUE,
-} sim_time_t;
-
-#define SIM_TIME_COUNT 6
-
-/* The parameters of a node that concern time. */
-typedef struct node_time {
-  sim_time_t sim_time;
-  char *source; /* its parameter time_source; NULL: none */
-} node_time_t;
-
 typedef struct nodes {
   const graph_view_t *view;
   const node_time_t *times;                                   /* of each node of the snapshot */
   const tb_ros2_graph_endpoint_t *publishers, *subscriptions; /* of /clock */
   size_t publisher_count, subscription_count;
 } nodes_t;
-
-static const char *const sim_time_names[SIM_TIME_COUNT] = {
-    [SIM_TIME_NO_PARAMETERS] = "no parameters",
-    [SIM_TIME_NO_ANSWER] = "no answer",
-    [SIM_TIME_AMBIGUOUS] = "ambiguous",
-    [SIM_TIME_UNSET] = "unset",
-    [SIM_TIME_FALSE] = "false",
-    [SIM_TIME_TRUE] = "true",
-};
 
 static const char *distro_name(tb_ros2_distro_t distro)
 {
@@ -170,15 +144,9 @@ static void print_mismatches(const nodes_t *nodes, const tb_ros2_graph_endpoint_
   }
 }
 
-/* NULL: ROS's own nodes do not have the parameter. */
-static bool is_default(const char *time_source)
-{
-  return !time_source || strcmp(time_source, "clock_topic") == 0;
-}
-
 static void print_time_source(const char *source)
 {
-  if (is_default(source)) return;
+  if (node_time_is_default(source)) return;
   text_out("  time_source ");
   text_out("%s", source);
   text_out("\n");
@@ -211,7 +179,7 @@ static void print_node(const nodes_t *nodes, size_t index, int columns)
   const tb_ros2_graph_node_t *node = &snapshot->nodes[index];
   size_t count = 0;
   print_columns(columns, node->full_name, distro_name(node->distro), node->middleware,
-                sim_time_names[nodes->times[index].sim_time]);
+                node_time_name(nodes->times[index].sim_time));
   for (size_t i = 0; i < node->endpoint_count; i++) {
     const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
     if (!is_clock_subscription(nodes, endpoint)) continue;
@@ -244,7 +212,7 @@ static bool is_any_waiting(const nodes_t *nodes)
 {
   for (size_t i = 0; i < nodes->view->snapshot->node_count; i++) {
     const node_time_t *time = &nodes->times[i];
-    if (time->sim_time == SIM_TIME_TRUE && is_default(time->source)) return true;
+    if (time->sim_time == SIM_TIME_TRUE && node_time_is_default(time->source)) return true;
   }
   return false;
 }
@@ -395,7 +363,7 @@ static json_t *node_json(const nodes_t *nodes, size_t index)
   json_put(out, "duplicate", json_boolean(node->is_duplicate));
   json_put(out, "use_sim_time",
            sim_time >= SIM_TIME_FALSE ? json_boolean(sim_time == SIM_TIME_TRUE) : json_null());
-  json_put(out, "use_sim_time_state", json_string(sim_time_names[sim_time]));
+  json_put(out, "use_sim_time_state", json_string(node_time_name(sim_time)));
   json_put(out, "time_source", time->source ? text_json(time->source) : json_null());
   json_put(out, "clock_subscriptions", list);
   return out;
@@ -429,93 +397,7 @@ static int print_nodes_json(const command_t *command, const nodes_t *nodes, int 
   return json_finish(command, root, status);
 }
 
-/* --- queries --- */
-
-typedef struct query {
-  const graph_view_t *view;
-  int64_t until_ns;   /* steady */
-  node_time_t *times; /* of each node */
-} query_t;
-
-static sim_time_t sim_time_of(const tb_ros2_parameter_value_t *value)
-{
-  if (value->type != TB_ROS2_PARAMETER_BOOL) return SIM_TIME_UNSET;
-  return value->bool_value ? SIM_TIME_TRUE : SIM_TIME_FALSE;
-}
-
-/* What is left of the limit. */
-static tb_duration_t limit_of(const query_t *query)
-{
-  tb_steady_time_t now = {0};
-  tb_steady_clock_now(query->view->steady, &now);
-  return (tb_duration_t){query->until_ns > now.ns ? query->until_ns - now.ns : 1};
-}
-
-static tb_status_t get(const query_t *query, tb_ros2_parameter_client_t *client, const char *name,
-                       tb_ros2_parameter_value_t *out)
-{
-  size_t count = 0;
-  return tb_ros2_parameter_client_get(
-      client, &name, 1, &(tb_wait_options_t){.limit = limit_of(query)}, out, &count, NULL);
-}
-
-static bool has_parameter(const query_t *query, tb_ros2_parameter_client_t *client,
-                          const char *name)
-{
-  tb_ros2_parameter_list_t list = {0};
-  bool found = false;
-  tb_status_t status = tb_ros2_parameter_client_list(
-      client, &name, 1, 1, &(tb_wait_options_t){.limit = limit_of(query)}, &list, NULL);
-  for (size_t i = 0; !status && i < list.name_count && !found; i++)
-    found = strcmp(list.names[i], name) == 0;
-  tb_ros2_parameter_list_release(&list);
-  return found;
-}
-
-static char *time_source_of(const query_t *query, tb_ros2_parameter_client_t *client)
-{
-  tb_ros2_parameter_value_t value = TB_ROS2_PARAMETER_VALUE_INIT;
-  char *source = NULL;
-  if (!has_parameter(query, client, "time_source")) return NULL;
-  if (get(query, client, "time_source", &value) == TB_OK && value.type == TB_ROS2_PARAMETER_STRING)
-    source = strdup(value.string_value);
-  tb_ros2_parameter_value_release(&value);
-  return source;
-}
-
-/* A node of rclpy logs a warning when it is asked for a parameter that it has not declared. Every
- * node of rclcpp and rclpy has use_sim_time, but time_source is one of ours. */
-static void query_nodes(size_t index, void *user)
-{
-  const query_t *query = user;
-  const char *node = query->view->snapshot->nodes[index].full_name;
-  node_time_t *time = &query->times[index];
-  tb_ros2_parameter_client_t *client = NULL;
-  tb_ros2_parameter_value_t value = TB_ROS2_PARAMETER_VALUE_INIT;
-  if (time->sim_time != SIM_TIME_NO_ANSWER) return;
-  tb_status_t status = tb_ros2_parameter_client_create(query->view->context, node, &client, NULL);
-  if (!status) status = get(query, client, "use_sim_time", &value);
-  if (!status) time->sim_time = sim_time_of(&value);
-  if (!status && graph_view_has_service(query->view, node, "list_parameters"))
-    time->source = time_source_of(query, client);
-  tb_ros2_parameter_value_release(&value);
-  tb_ros2_parameter_client_destroy(client);
-}
-
-static int query_all(const graph_view_t *view, tb_duration_t limit, node_time_t *times)
-{
-  tb_steady_time_t now = {0};
-  tb_steady_clock_now(view->steady, &now);
-  int64_t until_ns = limit.ns < INT64_MAX - now.ns ? now.ns + limit.ns : INT64_MAX;
-  query_t query = {view, until_ns, times};
-  size_t count = view->snapshot->node_count;
-  for (size_t i = 0; i < count; i++) {
-    bool has = graph_view_has_service(view, view->snapshot->nodes[i].full_name, "get_parameters");
-    times[i].sim_time = has ? SIM_TIME_NO_ANSWER : SIM_TIME_NO_PARAMETERS;
-    if (has && view->snapshot->nodes[i].is_duplicate) times[i].sim_time = SIM_TIME_AMBIGUOUS;
-  }
-  return graph_view_each(view, count, query_nodes, &query);
-}
+/* --- checking --- */
 
 /* A publisher of /clock need not follow it. */
 static bool publishes_clock(const nodes_t *nodes, size_t index)
@@ -598,14 +480,10 @@ static int show(const command_t *command, const arguments_t *arguments, const gr
 static int list_seen(const command_t *command, const arguments_t *arguments,
                      const graph_view_t *view)
 {
-  size_t count = view->snapshot->node_count;
-  node_time_t *times = calloc(count + 1, sizeof *times);
-  if (!times) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  int result = query_all(view, arguments->graph.limit, times);
+  node_time_t *times;
+  int result = node_times_query(view, arguments->graph.limit, &times);
   if (!result) result = show(command, arguments, view, times);
-  for (size_t i = 0; i < count; i++)
-    free(times[i].source);
-  free(times);
+  node_times_release(view, times);
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "record_evidence.h"
 #include "record_screen.h"
 #include "text.h"
 
@@ -35,6 +36,7 @@ enum {
   OPTION_FSYNC,
   OPTION_NODE,
   OPTION_DOMAIN,
+  OPTION_MANIFEST,
 };
 
 typedef struct arguments {
@@ -43,6 +45,7 @@ typedef struct arguments {
   const char *path;
   char default_path[PATH_SIZE];
   const char *node;
+  const char *manifest; /* NULL: none */
   bool use_sim_time;
   bool has_log_time;
   int domain;
@@ -53,6 +56,7 @@ typedef struct session {
   tb_ros2_context_t *context;
   tb_ros2_node_t *node;
   tb_ros2_recorder_t *recorder;
+  record_evidence_t evidence;
 } session_t;
 
 /* --- arguments --- */
@@ -196,6 +200,8 @@ static bool note_option(int option, arguments_t *arguments)
     return (graph->qos_overrides_path = optarg);
   case OPTION_NODE:
     return (arguments->node = optarg);
+  case OPTION_MANIFEST:
+    return (arguments->manifest = optarg);
   case OPTION_HIDDEN:
     return graph->include_hidden = true;
   case OPTION_SIM_TIME:
@@ -245,6 +251,10 @@ static int finish_arguments(const command_t *command, arguments_t *arguments)
                                  "--use-sim-time records ROS time: it needs --log-time ros");
     graph->recorder.log_time = TB_RECORDER_TIME_ROS;
   }
+  if (arguments->manifest) { /* the recorder adds them by itself */
+    arguments->excluded[graph->exclude_topic_count++] = TB__MANIFEST_TOPIC;
+    arguments->excluded[graph->exclude_topic_count++] = TB__POINTS_TOPIC;
+  }
   graph->topics = arguments->topics;
   graph->exclude_topics = arguments->excluded;
   if (!arguments->path) name_bag(arguments);
@@ -280,6 +290,7 @@ static int parse(const command_t *command, int argc, char **argv, arguments_t *a
       {"fsync-interval", required_argument, NULL, OPTION_FSYNC},
       {"node-name", required_argument, NULL, OPTION_NODE},
       {"domain", required_argument, NULL, OPTION_DOMAIN},
+      {"manifest", required_argument, NULL, OPTION_MANIFEST},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
@@ -317,7 +328,9 @@ static int open_session(session_t *session, const arguments_t *arguments)
   if (!status)
     status = tb_ros2_recorder_create(session->node, arguments->path, &arguments->options,
                                      &session->recorder, &error);
-  return status ? command_failed(session->command, status, &error) : EXIT_OK;
+  if (status) return command_failed(session->command, status, &error);
+  return record_evidence_begin(&session->evidence, tb_ros2_recorder_core(session->recorder),
+                               session->context, session->node);
 }
 
 /* Before signals are caught, as one that comes while it is read ends the program; and before the
@@ -334,6 +347,7 @@ static int check_overrides(const command_t *command, const char *path)
 static void close_session(session_t *session)
 {
   tb_ros2_recorder_destroy(session->recorder);
+  record_evidence_close(&session->evidence);
   tb_ros2_node_destroy(session->node);
   tb_ros2_context_destroy(session->context);
 }
@@ -355,15 +369,21 @@ static void read_keys(record_screen_t *screen, tb_recorder_t *recorder)
 }
 
 /* Until a signal. A closed output is no reason to stop. */
-static void attend(record_screen_t *screen, tb_recorder_t *recorder)
+static void attend(record_screen_t *screen, session_t *session)
 {
+  tb_recorder_t *recorder = tb_ros2_recorder_core(session->recorder);
+  record_evidence_t *evidence = &session->evidence;
   for (;;) {
     struct pollfd fds[] = {{command_signal_fd(), POLLIN, 0},
-                           {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0}};
-    int ready = poll(fds, 2, terminal_period_ms(&screen->terminal));
+                           {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0},
+                           {record_evidence_fd(evidence), POLLIN, 0}};
+    int period_ms = terminal_period_ms(&screen->terminal);
+    int timeout_ms = record_evidence_timeout_ms(evidence, period_ms);
+    int ready = poll(fds, 3, timeout_ms);
     if (ready > 0 && fds[0].revents) return;
     if (ready > 0 && fds[1].revents) read_keys(screen, recorder);
-    if (ready == 0 || screen->terminal.screen) {
+    record_evidence_poll(evidence);
+    if ((ready == 0 && timeout_ms == period_ms) || screen->terminal.screen) {
       record_screen_show(screen, recorder);
       command_flush();
     }
@@ -386,9 +406,10 @@ static int record(session_t *session, const char *path)
   text_out("recording to %s\n", path);
   command_flush();
   record_screen_open(&screen, path);
-  attend(&screen, core);
+  attend(&screen, session);
   command_force_exit_on_repeat_signal();
   terminal_close(&screen.terminal);
+  record_evidence_end(&session->evidence);
   tb_status_t status = tb_ros2_recorder_stop(session->recorder, &error);
   record_screen_summary(&screen, core);
   command_flush();
@@ -402,18 +423,26 @@ static int run(const command_t *command, int argc, char **argv)
                            .node = "rosbag2_recorder",
                            .domain = -1,
                            .topics = calloc((size_t)argc, sizeof *arguments.topics),
-                           .excluded = calloc((size_t)argc, sizeof *arguments.excluded)};
-  session_t session = {.command = command};
+                           .excluded = calloc((size_t)argc + 2, sizeof *arguments.excluded)};
+  session_t session = {.command = command, .evidence = {.jump_pipe = {-1, -1}}};
   int result = arguments.topics && arguments.excluded
                    ? parse(command, argc, argv, &arguments, &help)
                    : command_failed(command, TB_ERR_NO_MEMORY, NULL);
   if (!result && !help) result = check_overrides(command, arguments.options.qos_overrides_path);
+  if (!result && !help)
+    result = record_evidence_load(command, arguments.manifest, &session.evidence);
   if (!result && !help) {
+    if (session.evidence.text) {
+      arguments.options.recorder.bag.notes = &session.evidence.note;
+      arguments.options.recorder.bag.note_count = 1;
+    }
     command_catch_signals();
     command_show_log(command);
     result = open_session(&session, &arguments);
     if (!result) result = record(&session, arguments.path);
     close_session(&session);
+  } else {
+    record_evidence_close(&session.evidence);
   }
   free(arguments.topics);
   free(arguments.excluded);
@@ -458,6 +487,14 @@ const command_t command_record = {
         "  --max-gap N            count a gap of up to N in a publisher's sequence numbers as "
         "lost\n"
         "                         messages (default 1000000); a larger gap is ignored\n"
+        "  --manifest FILE        store FILE (see 'timebase manifest') with the recording: in\n"
+        "                         metadata.yaml and as a message of /timebase/manifest. Also "
+        "points\n"
+        "                         at which all clocks were read (ROS, system, steady, and how far\n"
+        "                         system time may be off), on /timebase/points: at the start, "
+        "when\n"
+        "                         ROS time begins or jumps, each minute, and at the end. Both are\n"
+        "                         published, latched, for other recorders too\n"
         "  --fsync-interval T     sync to disk every T (default: when the system does)\n"
         "  --node-name NAME       of the node on the graph (default rosbag2_recorder)\n"
         "  --domain N             DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"

@@ -1,9 +1,12 @@
-# The libraries, assembled from the parts in src/. Each part is in exactly one of them.
+# The libraries, assembled from the parts in src/. Each part is in exactly one of them, but for
+# `yaml`: it has no state, and is hidden inside of each library that reads YAML.
 include(TimebaseHeaders)
 
 if(TB_WITH_BAG OR TB_WITH_ROS2)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
+  set(contract_yaml PkgConfig::yaml)
+  set(contract_yaml_requires yaml-0.1)
 endif()
 if(TB_WITH_BAG)
   find_package(SQLite3 REQUIRED)
@@ -91,14 +94,15 @@ timebase_library(ros2
   LIBRARIES CycloneDDS::ddsc PkgConfig::yaml m
   REQUIRES CycloneDDS yaml-0.1)
 timebase_library(bag
-  PARTS play bag mcap sqlite storage
+  PARTS play bag mcap sqlite storage yaml
   COMPONENTS core
   LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
   REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8)
 timebase_library(contract
-  PARTS definition contract
+  PARTS definition contract yaml
   COMPONENTS core
-  LIBRARIES m)
+  LIBRARIES ${contract_yaml} m
+  REQUIRES ${contract_yaml_requires})
 timebase_library(ros2-bag
   PARTS rosbag2
   COMPONENTS ros2 bag contract)

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "rosbag2/type_description.h"
+#include "definition/parse.h"
+#include "definition/type_description.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

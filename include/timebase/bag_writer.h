@@ -51,14 +51,17 @@ typedef struct tb_bag_writer_options {
   const char *ros_distro;     /**< NULL: unknown */
   tb_bag_split_fn on_split;   /**< may be NULL */
   void *user;                 /**< for on_split */
-  uint64_t reserved[8];       /**< 0 */
+  const tb_bag_note_t *notes; /**< custom_data of metadata.yaml from its first writing on, UTF-8;
+                                 copied. See tb_bag_writer_set_custom_data */
+  size_t note_count;          /**< how many `notes` there are */
+  uint64_t reserved[6];       /**< 0 */
 } tb_bag_writer_options_t;
 
 /** One sqlite3 file without compression. */
 #define TB_BAG_WRITER_OPTIONS_INIT                                                                 \
   {                                                                                                \
     "sqlite3", TB_BAG_COMPRESS_NONE, NULL, 0, TB_BAG_CHUNKS_PLAIN, 0, 0, {0}, NULL, NULL, NULL,    \
-    {                                                                                              \
+    NULL, 0, {                                                                                              \
       0                                                                                            \
     }                                                                                              \
   }

@@ -45,7 +45,8 @@ TB_API TB_WARN_UNUSED tb_status_t tb_message_definition_parse(const char *type,
 /** Looks for a definition: below the prefixes of AMENT_PREFIX_PATH (share/package/msg/Name.msg, or
  * .idl); in `folders` (package/msg/Name.msg, also with share/ before it; NULL if there are none);
  * and among the types that are built in: those of std_msgs, geometry_msgs, sensor_msgs, nav_msgs,
- * tf2_msgs and diagnostic_msgs that are usual. tb_message_definition_destroy it.
+ * tf2_msgs and diagnostic_msgs that are usual. The types in it may be from other places, and .msg
+ * files may name types of .idl files, and the other way round. tb_message_definition_destroy it.
  *
  *   TB_ERR_NOT_FOUND    it is nowhere, or what was found is wrong: the text of the error says how
  *   TB_ERR_NO_MEMORY, TB_ERR_INVALID

@@ -63,6 +63,8 @@ typedef struct tb_recorder_options {
      NULL,                                                                                         \
      NULL,                                                                                         \
      NULL,                                                                                         \
+     NULL,                                                                                         \
+     0,                                                                                            \
      {0}},                                                                                         \
         TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false,                                      \
     {                                                                                              \

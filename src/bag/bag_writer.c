@@ -145,6 +145,16 @@ static void undo(tb_bag_writer_t *writer)
   rmdir(writer->path);
 }
 
+static tb_status_t copy_notes(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  const tb_bag_note_t *notes = writer->options.notes;
+  tb_status_t status = TB_OK;
+  for (size_t i = 0; i < writer->options.note_count && !status; i++)
+    status = tb_bag_writer_set_custom_data(writer, notes[i].key, notes[i].value, error);
+  writer->options.notes = NULL;
+  return status;
+}
+
 static tb_status_t create(tb_bag_writer_t *writer, const char *path, tb_error_t *error)
 {
   tb_status_t status = take_path(writer, path, error);
@@ -152,6 +162,7 @@ static tb_status_t create(tb_bag_writer_t *writer, const char *path, tb_error_t 
     writer->ros_distro = strdup(writer->options.ros_distro ? writer->options.ros_distro : "");
     if (!writer->ros_distro) status = tb__no_memory(error);
   }
+  if (!status) status = copy_notes(writer, error);
   if (!status) status = make_folder(writer->path, error);
   if (status) return status;
   status = tb__writer_begin_file(writer, error);
@@ -173,6 +184,9 @@ tb_status_t tb_bag_writer_create_sized(const char *path, const tb_bag_writer_opt
   if (!path || !*path) return tb_error_set(error, TB_ERR_INVALID, "path is NULL or empty");
   const tb__bag_output_format_t *format = NULL;
   tb_status_t status = check_options(options, error);
+  if (!status && options->note_count && !options->notes)
+    status = tb_error_set(error, TB_ERR_INVALID, "%zu notes, and no array of them",
+                          options->note_count);
   if (!status) status = choose_format(options->storage_id, &format, error);
   if (status) return status;
   tb_bag_writer_t *writer = calloc(1, sizeof *writer);

@@ -263,6 +263,38 @@ static void test_schema_of_jazzy(void **state)
   assert_query("PRAGMA journal_mode", "delete");
 }
 
+/* A recording that is never closed has them too. */
+static void test_notes_are_there_from_the_first_metadata_on(void **state)
+{
+  (void)state;
+  char key[] = "manifest", value[] = "mode: replay\nname: \"x\"\n";
+  tb_bag_note_t notes[] = {{key, value}, {"b", ""}};
+  tb_bag_writer_options_t options = TB_BAG_WRITER_OPTIONS_INIT;
+  options.notes = notes;
+  options.note_count = 2;
+  tb_bag_writer_t *writer = create(&options);
+  memset(key, 'x', sizeof key - 1); /* copied */
+  memset(value, 'x', sizeof value - 1);
+  size_t size = 0;
+  char *name = tb__test_path(path, "metadata.yaml");
+  char *text = tb__test_read(name, &size);
+  text[size] = '\0';
+  assert_non_null(strstr(text, "    manifest: \"mode: replay\\nname: \\\"x\\\"\\n\"\n"));
+  free(text);
+  free(name);
+  close_writer(writer);
+
+  tb_error_t error = TB_ERROR_INIT;
+  tb_bag_note_t bad = {"a", "\xff"};
+  options.notes = &bad;
+  options.note_count = 1;
+  assert_status(tb_bag_writer_create("/tmp/notes_test_none", &options, &writer, &error),
+                TB_ERR_INVALID);
+  options.notes = NULL;
+  assert_status(tb_bag_writer_create("/tmp/notes_test_none", &options, &writer, &error),
+                TB_ERR_INVALID);
+}
+
 /* Field by field what rosbag2 writes. */
 static void test_metadata_text(void **state)
 {
@@ -627,6 +659,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       TEST(test_round_trip),
       TEST(test_schema_of_jazzy),
+      TEST(test_notes_are_there_from_the_first_metadata_on),
       TEST(test_metadata_text),
       TEST(test_splitting_by_duration),
       TEST(test_splitting_by_size),

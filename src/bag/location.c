@@ -135,7 +135,7 @@ static tb_status_t read_metadata(tb__bag_location_t *location, const char *path,
   tb__bag_metadata_t *out = &location->metadata;
   char *bytes = NULL;
   size_t size = 0;
-  tb_status_t status = tb__input_file_read(path, TB__YAML_MAX_SIZE, &bytes, &size, error);
+  tb_status_t status = tb__input_file_read(path, TB__BAG_YAML_MAX_SIZE, &bytes, &size, error);
   if (status) return status;
   tb_error_t detail = TB_ERROR_INIT;
   status = tb__bag_metadata_parse(bytes, size, out, &detail);

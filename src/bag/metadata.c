@@ -79,7 +79,7 @@ tb_status_t tb__bag_metadata_parse(const void *bytes, size_t size, tb__bag_metad
                                    tb_error_t *error)
 {
   tb__bag_metadata_t metadata = {0};
-  tb_status_t status = tb__yaml_parse(bytes, size, &metadata.yaml, error);
+  tb_status_t status = tb__bag_yaml_parse(bytes, size, &metadata.yaml, error);
   if (status) return status;
   const tb__yaml_node_t *root = metadata.yaml.root;
   const tb__yaml_node_t *inner = tb__yaml_find(root, "rosbag2_bagfile_information");

@@ -2,7 +2,7 @@
 #ifndef TB_BAG_METADATA_H
 #define TB_BAG_METADATA_H
 
-#include "bag/yaml_tree.h"
+#include "bag/bag_yaml.h"
 
 /* Strings live in `yaml`. Times are not kept: they may be wrong, and the data has them. */
 typedef struct tb__bag_metadata {

@@ -128,9 +128,9 @@ static void test_limits_of_depth_and_size(void **state)
   tb_error_t error = TB_ERROR_INIT;
   assert_status(parse(deep, &metadata, &error), TB_ERR_LIMIT);
   assert_non_null(strstr(error.text, "levels"));
-  char *big = calloc(1, TB__YAML_MAX_SIZE + 1);
+  char *big = calloc(1, TB__BAG_YAML_MAX_SIZE + 1);
   assert_non_null(big);
-  assert_status(tb__bag_metadata_parse(big, TB__YAML_MAX_SIZE + 1, &metadata, &error),
+  assert_status(tb__bag_metadata_parse(big, TB__BAG_YAML_MAX_SIZE + 1, &metadata, &error),
                 TB_ERR_LIMIT);
   free(big);
 }
@@ -138,14 +138,14 @@ static void test_limits_of_depth_and_size(void **state)
 static void test_too_many_values(void **state)
 {
   (void)state;
-  size_t size = 2 * ((size_t)TB__YAML_MAX_NODES + 8);
+  size_t size = 2 * ((size_t)TB__BAG_YAML_MAX_NODES + 8);
   char *text = malloc(size);
   assert_non_null(text);
   for (size_t i = 0; i < size; i += 2)
     memcpy(text + i, i ? "1," : " [", 2);
   tb__yaml_t yaml = {0};
   tb_error_t error = TB_ERROR_INIT;
-  assert_status(tb__yaml_parse(text, size, &yaml, &error), TB_ERR_LIMIT);
+  assert_status(tb__bag_yaml_parse(text, size, &yaml, &error), TB_ERR_LIMIT);
   assert_non_null(strstr(error.text, "values"));
   free(text);
 }

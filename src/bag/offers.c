@@ -129,7 +129,7 @@ tb_status_t tb__qos_offers_parse(const char *text, tb__qos_offers_t *out, tb_err
 {
   tb__yaml_t yaml = {0};
   tb_error_t detail = TB_ERROR_INIT;
-  tb_status_t status = tb__yaml_parse(text, strlen(text), &yaml, &detail);
+  tb_status_t status = tb__bag_yaml_parse(text, strlen(text), &yaml, &detail);
   if (status) return tb_error_set(error, status, "offered QoS, %s", detail.text);
   if (tb__yaml_is_null(yaml.root))
     *out = (tb__qos_offers_t){0};

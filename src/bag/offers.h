@@ -4,7 +4,7 @@
 
 #include <timebase/bag_reader.h>
 
-#include "bag/yaml_tree.h"
+#include "bag/bag_yaml.h"
 #include "bag/yaml_writer.h"
 #include "base/private_api.h"
 

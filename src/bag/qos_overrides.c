@@ -91,7 +91,7 @@ tb_status_t tb_qos_overrides_parse(const char *text, size_t size, tb_qos_overrid
   if (!overrides) return tb__no_memory_for(error, "QoS overrides");
   overrides->depth_max = TB_QOS_OVERRIDES_DEPTH_MAX;
   tb_error_t detail = TB_ERROR_INIT;
-  tb_status_t status = tb__yaml_parse(text, size, &overrides->yaml, &detail);
+  tb_status_t status = tb__bag_yaml_parse(text, size, &overrides->yaml, &detail);
   if (!status) status = read_entries(overrides, &detail);
   if (status) {
     tb_qos_overrides_destroy(overrides);

@@ -72,7 +72,7 @@ static void test_topics_are_folded_below_their_node(void **state)
   assert_ok(tb__findings_finish(*state));
   assert_int_equal(tb__findings_count(*state), 3);
   const tb__finding_t *first = tb__findings_at(*state, 0), *second = tb__findings_at(*state, 1);
-  assert_title(first, "/ekf is on wall time in a graph that follows /clock");
+  assert_title(first, "/ekf is on wall time in a graph with /clock");
   assert_title(second, "/scan of /lidar has stamps in the future");
   assert_null(second->below);
   assert_int_equal(first->caused_count, 1);

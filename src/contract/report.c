@@ -7,6 +7,8 @@
 #include "contract/output_file.h"
 #include "contract/report_parts.h"
 
+#define FACTS_MAX_SIZE 60000 /* bytes of the page */
+
 static char *copy(const char *text)
 {
   return strndup(text, (size_t)4 * TB__REPORT_LINE_SHOWN);
@@ -197,7 +199,8 @@ static void write_facts(tb__markup_t *page, const tb__report_t *report)
 {
   char text[TB__INSTANT_TEXT_SIZE];
   tb__markup_raw(page, "<section id=\"facts\"><h2>What was judged</h2>\n<dl class=\"facts\">");
-  for (size_t i = 0; i < report->fact_count; i++) {
+  size_t limit = page->length + FACTS_MAX_SIZE;
+  for (size_t i = 0; i < report->fact_count && page->length < limit; i++) {
     tb__markup_raw(page, "<div><dt>");
     tb__markup_text(page, report->facts[i].key, TB__REPORT_NAME_SHOWN);
     tb__markup_raw(page, "</dt><dd><bdi>");

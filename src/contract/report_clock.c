@@ -116,7 +116,7 @@ void tb__report_write_clock(tb__markup_t *page, tb__report_t *report, const tb__
   tb__report_clock_t *clock = &report->clock;
   tb__markup_print(page,
                    "<section id=\"clock\"><h2>/clock <small>%llu tick%s</small></h2>\n"
-                   "<div class=\"pair\">\n",
+                   "<div class=\"pair three\">\n",
                    (unsigned long long)clock->ticks, clock->ticks == 1 ? "" : "s");
   tb__beats_follow(&clock->beats, frame->axis);
   if (frame->bins > 0) {

@@ -42,10 +42,11 @@ static void write_subject(tb__markup_t *page, const tb__finding_subject_t *subje
   tb__markup_raw(page, "<li><bdi class=\"n\">");
   tb__markup_text(page, subject->name, TB__REPORT_NAME_SHOWN);
   tb__markup_raw(page, "</bdi>");
+  const char *tag = shown > 1 ? "div" : "span"; /* one line stands beside the name */
   for (size_t i = 0; i < shown; i++) {
-    tb__markup_raw(page, "<div><bdi>");
+    tb__markup_print(page, "%s<%s><bdi>", shown > 1 ? "" : " ", tag);
     tb__markup_text(page, subject->evidence[i], TB__FINDING_LINE_SIZE);
-    tb__markup_raw(page, "</bdi></div>");
+    tb__markup_print(page, "</bdi></%s>", tag);
   }
   if (more > 0)
     tb__markup_print(page, "<div class=\"q\">and %llu more line%s</div>", (unsigned long long)more,
@@ -127,7 +128,7 @@ static void write_finding(section_t *section, const tb__finding_t *finding, int 
   tb__markup_print(page, " <span class=\"id\">%s</span></p>\n", finding->rule->id);
   write_subjects(section, finding);
   tb__markup_print(page, "<details%s><summary>What to do</summary><dl class=\"r\">\n",
-                   depth == 0 ? " open=\"open\"" : "");
+                   depth == 0 && finding->severity == TB__SEVERITY_ERROR ? " open=\"open\"" : "");
   write_remedy(page, "ROS 2", finding, finding->rule->remedy_ros);
   write_remedy(page, "timebase", finding, finding->rule->remedy_timebase);
   write_remedy(page, "To make it last", finding, finding->rule->remedy_launch);
@@ -162,7 +163,7 @@ static void write_switched_off(tb__markup_t *page, const tb__findings_t *finding
     is_open = true;
     tb__markup_print(page, "<li><span class=\"n\">%s</span> (%llu not reported): ",
                      tb__rule((tb__rule_id_t)rule)->id, (unsigned long long)count);
-    tb__markup_text(page, reason, TB__REPORT_LINE_SHOWN);
+    tb__markup_text(page, reason, TB__REPORT_NAME_SHOWN);
     tb__markup_raw(page, "</li>\n");
   }
   if (is_open) tb__markup_raw(page, "</ul>\n");

@@ -9,8 +9,8 @@
 #define FINE_MOST        200     /* topics with time lines in full resolution */
 #define CHARTS_MOST      100     /* topics with pictures of ages and intervals */
 #define CHARTS_OPEN      8       /* of which so many are open */
-#define LINES_MAX        900000  /* bytes of time lines */
-#define PAGE_FOR_CHARTS  1900000 /* bytes of the page, after which there are no more pictures */
+#define LINES_MAX        800000  /* bytes of time lines */
+#define PAGE_FOR_CHARTS  1750000 /* bytes of the page, after which there are no more pictures */
 #define SAMPLES_PER_CELL 4
 
 typedef struct row {
@@ -180,6 +180,12 @@ static size_t make_cells(const tb__bands_t *bands, const tb__frame_t *frame, boo
   return count;
 }
 
+/* Values are kept as floats, and may be rounded beyond the range. */
+static int64_t whole(double ns)
+{
+  return ns >= 9.2e18 ? INT64_MAX : ns <= -9.2e18 ? -INT64_MAX : (int64_t)ns;
+}
+
 static void write_chart(tb__markup_t *page, const tb__frame_t *frame, const char *caption,
                         tb__bands_t *bands, bool is_fine)
 {
@@ -189,8 +195,8 @@ static void write_chart(tb__markup_t *page, const tb__frame_t *frame, const char
   tb__bands_follow(bands, frame->axis);
   tb__band_summary_t sum = tb__bands_summary(bands, 0, TB__BAND_BINS);
   if (sum.count == 0) return;
-  tb__duration_text((int64_t)sum.min, least);
-  tb__duration_text((int64_t)sum.max, greatest);
+  tb__duration_text(whole(sum.min), least);
+  tb__duration_text(whole(sum.max), greatest);
   snprintf(note, sizeof note, "%s to %s", least, greatest);
   tb__chart_t chart = {.caption = caption,
                        .note = note,

@@ -11,8 +11,8 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .id = "mixed-time-base",
             .severity = TB__SEVERITY_ERROR,
             .is_cause = true,
-            .one = "{subject} is on wall time in a graph that follows /clock",
-            .many = "{count} nodes are on wall time in a graph that follows /clock: {list}",
+            .one = "{subject} is on wall time in a graph with /clock",
+            .many = "{count} nodes are on wall time in a graph with /clock: {list}",
             .consequence = "Stamps and timers of such a node do not fit those of the others: tf2, "
                            "message filters and synchronizers drop or never match its messages.",
             .remedy_ros = "ros2 param set {subject} use_sim_time true",

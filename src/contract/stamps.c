@@ -140,9 +140,6 @@ tb__stamp_kind_t tb__stamps_feed(tb__stamps_t *stamps, const tb__stamp_sample_t 
     tb__spread_add(&stamps->age, minus(sample->ros_ns, sample->stamp_ns));
     note_step(stamps, sample);
     break;
-  case TB__STAMP_UNJUDGED:
-    note_step(stamps, sample);
-    break;
   default:
     break;
   }

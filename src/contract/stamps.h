@@ -33,7 +33,7 @@ typedef struct tb__epoch {
 typedef struct tb__stamp_sample {
   bool has_stamp;     /* false: the type has no header; nothing but the arrival is counted */
   int64_t stamp_ns;   /* may be anything */
-  int64_t ros_ns;     /* ROS time at reception; 0: not known yet, the stamp has no age */
+  int64_t ros_ns;     /* ROS time at reception; 0: not known yet, the stamp is not judged */
   int64_t system_ns;  /* system time at reception; 0: not known, or the same as ROS time */
   int64_t arrival_ns; /* at reception, in steady time; of a recording what is nearest to that */
   tb__epoch_t epoch;

@@ -154,13 +154,14 @@ static void test_more_than_a_year_off(void **state)
   assert_int_equal(stamps.age.moments.count, 1);
 }
 
-static void test_unknown_ros_time_gives_no_age(void **state)
+static void test_unknown_ros_time_judges_nothing(void **state)
 {
   (void)state;
   assert_int_equal(feed(at(0, NOW)), TB__STAMP_UNJUDGED);
   assert_int_equal(feed(at(0, NOW - 1)), TB__STAMP_UNJUDGED);
-  assert_int_equal(stamps.age.moments.count, 0);
-  assert_int_equal(stamps.backward, 1);
+  assert_int_equal(feed(at(SIM, SIM - 1)), TB__STAMP_GOOD); /* time begins: no step back */
+  assert_int_equal(stamps.age.moments.count, 1);
+  assert_int_equal(stamps.backward, 0);
 }
 
 static void test_samples_of_the_epoch_before(void **state)
@@ -275,7 +276,7 @@ int main(void)
       cmocka_unit_test_setup(test_stamps_of_system_time, start),
       cmocka_unit_test_setup(test_not_of_system_time, start),
       cmocka_unit_test_setup(test_more_than_a_year_off, start),
-      cmocka_unit_test_setup(test_unknown_ros_time_gives_no_age, start),
+      cmocka_unit_test_setup(test_unknown_ros_time_judges_nothing, start),
       cmocka_unit_test_setup(test_samples_of_the_epoch_before, start),
       cmocka_unit_test_setup(test_not_of_the_epoch_before, start),
       cmocka_unit_test_setup(test_rate_and_gaps, start),

@@ -212,7 +212,7 @@ static void write_labels(tb__markup_t *page, const scale_t *scale)
   for (int i = 0; i <= count && i <= 2 * LABELS_Y; i++) {
     char number[TB__DURATION_TEXT_SIZE], bottom[TB__DURATION_TEXT_SIZE];
     double value = (scale->low + i * scale->step) / scale->unit;
-    tb__number_text(fabs(value) < 1e-9 * scale->step ? 0 : value,
+    tb__number_text(fabs(value) < 1e-9 * scale->step / scale->unit ? 0 : value,
                     decimals_of(scale->step / scale->unit), number);
     tb__number_text(100.0 * i / count, 1, bottom);
     tb__markup_print(page, "<span style=\"bottom:%s%%\">%s%s%s</span>", bottom, number,

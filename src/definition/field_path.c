@@ -53,13 +53,14 @@ static tb_status_t add_step(path_parser_t *parser, const tb__field_type_t *field
   return TB_OK;
 }
 
-static tb_status_t add_enter(path_parser_t *parser, uint32_t index)
+static tb_status_t add_enter(path_parser_t *parser, uint32_t index, uint32_t bound)
 {
   tb__field_path_t *path = parser->path;
   tb__skip_t *grown = reallocarray(path->skips, path->skip_count + 1, sizeof *grown);
   if (!grown) return tb__no_memory_for(parser->error, "field path");
   path->skips = grown;
-  path->skips[path->skip_count++] = (tb__skip_t){.kind = TB__SKIP_ENTER, .count = index};
+  path->skips[path->skip_count++] =
+      (tb__skip_t){.kind = TB__SKIP_ENTER, .is_sequence = true, .count = bound, .type = index};
   path->levels[path->level_count - 1].skip_count++;
   return TB_OK;
 }
@@ -112,7 +113,7 @@ static tb_status_t take_index(path_parser_t *parser, uint64_t index)
   if (before.count > 0 && index >= before.count)
     return fail(parser, TB_ERR_INVALID, "there are never so many elements");
   if (index > UINT32_MAX) return fail(parser, TB_ERR_INVALID, "an index above 4294967295");
-  if (before.shape == TB__FIELD_SEQUENCE) status = add_enter(parser, (uint32_t)index);
+  if (before.shape == TB__FIELD_SEQUENCE) status = add_enter(parser, (uint32_t)index, before.count);
   before.shape = TB__FIELD_ARRAY;
   before.count = (uint32_t)index;
   if (!status && index > 0) status = add_step(parser, &before);

@@ -88,8 +88,8 @@ static tb_status_t skip_one(const tb__message_t *message, const tb__skip_t *skip
 {
   uint32_t count = skip->count;
   if (skip->kind == TB__SKIP_ENTER) {
-    tb_status_t status = tb__message_length(message, 0, at, &count);
-    return !status && count <= skip->count ? TB_ERR_NOT_FOUND : status;
+    tb_status_t status = tb__message_length(message, skip->count, at, &count);
+    return !status && count <= skip->type ? TB_ERR_NOT_FOUND : status;
   }
   if (skip->is_sequence) {
     tb_status_t status = tb__message_length(message, skip->count, at, &count);

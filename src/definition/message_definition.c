@@ -13,15 +13,25 @@
 #define TEXT_MAX  ((size_t)1 << 20)
 #define RULE      "================================================================================"
 
+typedef struct text {
+  char *at;
+  size_t size;
+} text_t;
+
 typedef struct definition {
   char names[TYPES_MAX][TB__MESSAGE_NAME_SIZE]; /* "package/Name", in the order of their texts */
   size_t count;
-  char *text;
-  size_t size;
-  bool is_idl;
+  text_t msg, idl; /* each with the name of its type before it */
   const tb__definition_places_t *places;
-  tb__definition_origin_t origin; /* of the first */
+  tb__definition_origin_t asked, origin; /* where the first is looked for, and where it was */
 } definition_t;
+
+/* One file. */
+typedef struct source {
+  char *text;
+  bool is_idl;
+  tb__definition_origin_t origin;
+} source_t;
 
 /* --- fields --- */
 
@@ -105,15 +115,15 @@ bool tb__message_include_next(const char *text, size_t *at, char out[TB__MESSAGE
 
 /* --- texts --- */
 
-static tb_status_t append(definition_t *definition, const char *text, size_t size)
+static tb_status_t append(text_t *text, const char *more, size_t size)
 {
-  if (size > TEXT_MAX - definition->size) return TB_ERR_LIMIT;
-  char *grown = realloc(definition->text, definition->size + size + 1);
+  if (size > TEXT_MAX - text->size) return TB_ERR_LIMIT;
+  char *grown = realloc(text->at, text->size + size + 1);
   if (!grown) return TB_ERR_NO_MEMORY;
-  memcpy(grown + definition->size, text, size);
-  definition->text = grown;
-  definition->size += size;
-  grown[definition->size] = '\0';
+  memcpy(grown + text->size, more, size);
+  text->at = grown;
+  text->size += size;
+  grown[text->size] = '\0';
   return TB_OK;
 }
 
@@ -127,60 +137,83 @@ static tb_status_t read_file(const char *path, char **out)
 }
 
 /* `name` is "package/Name" of checked characters, so the path stays below the folder. */
-static tb_status_t read_below(const definition_t *definition, const char *folder, size_t length,
-                              const char *share, const char *name, char **out)
+static tb_status_t read_below(const char *folder, size_t length, const char *share,
+                              const char *name, source_t *out)
 {
   char path[PATH_MAX];
   const char *slash = strchr(name, '/');
-  int written = snprintf(path, sizeof path, "%.*s/%s%.*s/msg/%s.%s", (int)length, folder, share,
-                         (int)(slash - name), name, slash + 1, definition->is_idl ? "idl" : "msg");
-  return length > 0 && written > 0 && (size_t)written < sizeof path ? read_file(path, out)
-                                                                    : TB_ERR_NOT_FOUND;
+  tb_status_t status = TB_ERR_NOT_FOUND;
+  for (int i = 0; i < 2 && status == TB_ERR_NOT_FOUND; i++) {
+    out->is_idl = i == 1;
+    int written = snprintf(path, sizeof path, "%.*s/%s%.*s/msg/%s.%s", (int)length, folder, share,
+                           (int)(slash - name), name, slash + 1, out->is_idl ? "idl" : "msg");
+    if (length > 0 && written > 0 && (size_t)written < sizeof path)
+      status = read_file(path, &out->text);
+  }
+  return status;
 }
 
-static tb_status_t find_installed(const definition_t *definition, const char *name, char **out)
+static tb_status_t find_installed(const definition_t *definition, const char *name, source_t *out)
 {
   const char *prefixes = definition->places->prefixes;
   tb_status_t status = TB_ERR_NOT_FOUND;
   while (prefixes && *prefixes && status == TB_ERR_NOT_FOUND) {
     size_t length = strcspn(prefixes, ":");
-    status = read_below(definition, prefixes, length, "share/", name, out);
+    status = read_below(prefixes, length, "share/", name, out);
     prefixes += length + (prefixes[length] == ':');
   }
   return status;
 }
 
-static tb_status_t find_in_folders(const definition_t *definition, const char *name, char **out)
+static tb_status_t find_in_folders(const definition_t *definition, const char *name, source_t *out)
 {
   tb_status_t status = TB_ERR_NOT_FOUND;
   for (size_t i = 0; i < definition->places->folder_count && status == TB_ERR_NOT_FOUND; i++) {
     const char *folder = definition->places->folders[i];
-    status = read_below(definition, folder, strlen(folder), "", name, out);
+    status = read_below(folder, strlen(folder), "", name, out);
     if (status == TB_ERR_NOT_FOUND)
-      status = read_below(definition, folder, strlen(folder), "share/", name, out);
+      status = read_below(folder, strlen(folder), "share/", name, out);
   }
   return status;
 }
 
-static tb_status_t find_built_in(const definition_t *definition, const char *name, char **out)
+static tb_status_t find_built_in(const char *name, source_t *out)
 {
-  const char *text = definition->is_idl ? NULL : tb__built_in_definition(name);
+  const char *text = tb__built_in_definition(name);
   if (!text) return TB_ERR_NOT_FOUND;
-  *out = strdup(text);
-  return *out ? TB_OK : TB_ERR_NO_MEMORY;
+  out->is_idl = false;
+  out->text = strdup(text);
+  return out->text ? TB_OK : TB_ERR_NO_MEMORY;
 }
 
-static tb_status_t find_text(const definition_t *definition, const char *name, char **out,
-                             tb__definition_origin_t *out_origin)
+static tb_status_t find_at(const definition_t *definition, tb__definition_origin_t origin,
+                           const char *name, source_t *out)
 {
-  *out_origin = TB__DEFINITION_INSTALLED;
-  tb_status_t status = find_installed(definition, name, out);
-  if (status != TB_ERR_NOT_FOUND) return status;
-  *out_origin = TB__DEFINITION_FOLDER;
-  status = find_in_folders(definition, name, out);
-  if (status != TB_ERR_NOT_FOUND) return status;
-  *out_origin = TB__DEFINITION_BUILT_IN;
-  return find_built_in(definition, name, out);
+  out->origin = origin;
+  switch (origin) {
+  case TB__DEFINITION_INSTALLED:
+    return find_installed(definition, name, out);
+  case TB__DEFINITION_FOLDER:
+    return find_in_folders(definition, name, out);
+  default:
+    return find_built_in(name, out);
+  }
+}
+
+/* The place that was asked for comes first. The types in one that is built in are built in too. */
+static tb_status_t find_text(const definition_t *definition, const char *name, bool is_first,
+                             source_t *out)
+{
+  static const tb__definition_origin_t order[] = {TB__DEFINITION_INSTALLED, TB__DEFINITION_FOLDER,
+                                                  TB__DEFINITION_BUILT_IN};
+  tb__definition_origin_t asked = definition->asked;
+  tb_status_t status = TB_ERR_NOT_FOUND;
+  bool is_asked = asked != TB__DEFINITION_UNKNOWN;
+  if (is_asked) status = find_at(definition, asked, name, out);
+  if (is_asked && (is_first || asked == TB__DEFINITION_BUILT_IN)) return status;
+  for (size_t i = 0; i < sizeof order / sizeof *order && status == TB_ERR_NOT_FOUND; i++)
+    if (order[i] != asked) status = find_at(definition, order[i], name, out);
+  return status;
 }
 
 static tb_status_t note_name(definition_t *definition, const char *name)
@@ -192,70 +225,79 @@ static tb_status_t note_name(definition_t *definition, const char *name)
   return TB_OK;
 }
 
-static tb_status_t note_fields(definition_t *definition, const char *name, const char *text)
+static tb_status_t note_fields(definition_t *definition, const char *name, const source_t *source)
 {
   char package[TB__MESSAGE_NAME_SIZE], field[TB__MESSAGE_NAME_SIZE];
   size_t at = 0;
   tb_status_t status = TB_OK;
   snprintf(package, sizeof package, "%.*s", (int)strcspn(name, "/"), name);
-  while (!status && (definition->is_idl ? tb__message_include_next(text, &at, field)
-                                        : tb__message_field_next(text, &at, package, field)))
+  while (!status && (source->is_idl ? tb__message_include_next(source->text, &at, field)
+                                    : tb__message_field_next(source->text, &at, package, field)))
     status = note_name(definition, field);
   return status;
 }
 
-/* The first of .msg files has no heading. */
 static tb_status_t append_type(definition_t *definition, size_t index)
 {
   char heading[sizeof RULE + TB__MESSAGE_NAME_SIZE + 16], name[TB__MESSAGE_NAME_SIZE];
-  char *text = NULL;
-  tb__definition_origin_t origin;
+  source_t source = {.text = NULL};
   memcpy(name, definition->names[index], sizeof name);
-  tb_status_t status = find_text(definition, name, &text, &origin);
-  if (!status && index == 0) definition->origin = origin;
-  if (!status && (index > 0 || definition->is_idl)) {
-    bool ends_line = definition->size == 0 || definition->text[definition->size - 1] == '\n';
-    const char *slash = strchr(name, '/');
-    int length = definition->is_idl
-                     ? snprintf(heading, sizeof heading, "%s" RULE "\nIDL: %.*s/msg%s\n",
-                                ends_line ? "" : "\n", (int)(slash - name), name, slash)
-                     : snprintf(heading, sizeof heading, "%s" RULE "\nMSG: %s\n",
-                                ends_line ? "" : "\n", name);
-    status = append(definition, heading, (size_t)length);
-  }
-  if (!status) status = append(definition, text, strlen(text));
-  if (!status) status = note_fields(definition, name, text);
-  free(text);
+  tb_status_t status = find_text(definition, name, index == 0, &source);
+  if (status) return status;
+  if (index == 0) definition->origin = source.origin;
+  text_t *text = source.is_idl ? &definition->idl : &definition->msg;
+  bool ends_line = text->size == 0 || text->at[text->size - 1] == '\n';
+  const char *slash = strchr(name, '/');
+  int length = source.is_idl ? snprintf(heading, sizeof heading, "%s" RULE "\nIDL: %.*s/msg%s\n",
+                                        ends_line ? "" : "\n", (int)(slash - name), name, slash)
+                             : snprintf(heading, sizeof heading, "%s" RULE "\nMSG: %s\n",
+                                        ends_line ? "" : "\n", name);
+  status = append(text, heading, (size_t)length);
+  if (!status) status = append(text, source.text, strlen(source.text));
+  if (!status) status = note_fields(definition, name, &source);
+  free(source.text);
   return status;
 }
 
-tb_status_t tb__message_definition_find(const char *type, bool is_idl,
-                                        const tb__definition_places_t *places, char **out,
-                                        tb__definition_origin_t *out_origin)
+/* The first of .msg files has no heading. */
+static tb_status_t join(definition_t *definition, tb__found_definition_t *out)
+{
+  text_t *msg = &definition->msg, *idl = &definition->idl, *all = idl->size > 0 ? idl : msg;
+  tb_status_t status = TB_OK;
+  if (idl->size == 0) {
+    size_t heading = (size_t)(strchr(strchr(msg->at, '\n') + 1, '\n') + 1 - msg->at);
+    memmove(msg->at, msg->at + heading, msg->size - heading + 1);
+  } else if (msg->size > 0) {
+    if (idl->at[idl->size - 1] != '\n') status = append(idl, "\n", 1);
+    if (!status) status = append(idl, msg->at, msg->size);
+  }
+  if (status) return status;
+  *out = (tb__found_definition_t){.text = all->at,
+                                  .origin = definition->origin,
+                                  .encoding = idl->size == 0   ? TB__MESSAGE_DEFINITION_ENCODING
+                                              : msg->size == 0 ? TB__MESSAGE_IDL_ENCODING
+                                                               : TB__MESSAGE_MIXED_ENCODING};
+  all->at = NULL;
+  return TB_OK;
+}
+
+tb_status_t tb__message_definition_find(const char *type, tb__definition_origin_t origin,
+                                        const tb__definition_places_t *places,
+                                        tb__found_definition_t *out)
 {
   definition_t *definition = calloc(1, sizeof *definition);
   if (!definition) return TB_ERR_NO_MEMORY;
   bool is_message =
       strstr(type, "/msg/") && take_type(type, strlen(type), "", definition->names[0]);
   tb_status_t status = is_message ? TB_OK : TB_ERR_INVALID;
-  definition->is_idl = is_idl;
+  definition->asked = origin;
   definition->places = places;
   definition->count = 1;
   for (size_t i = 0; i < definition->count && !status; i++)
     status = append_type(definition, i);
-  if (!status) {
-    *out = definition->text;
-    *out_origin = definition->origin;
-  } else {
-    free(definition->text);
-  }
+  if (!status) status = join(definition, out);
+  free(definition->idl.at);
+  free(definition->msg.at);
   free(definition);
   return status;
-}
-
-tb_status_t tb__message_definition(const char *type, const char *prefixes, char **out)
-{
-  tb__definition_places_t places = {.prefixes = prefixes};
-  tb__definition_origin_t origin;
-  return tb__message_definition_find(type, false, &places, out, &origin);
 }

@@ -11,7 +11,10 @@
 
 #define TB__MESSAGE_DEFINITION_ENCODING "ros2msg"
 #define TB__MESSAGE_IDL_ENCODING        "ros2idl"
-#define TB__MESSAGE_NAME_SIZE           256
+/* Both, where types of .idl files have types of .msg files in them, or the other way round: those
+ * of .idl files come first, and each has a line with its name. No recording has such a text. */
+#define TB__MESSAGE_MIXED_ENCODING "ros2idl and ros2msg"
+#define TB__MESSAGE_NAME_SIZE      256
 
 /* Where a definition is from. */
 typedef enum tb__definition_origin {
@@ -30,16 +33,22 @@ typedef struct tb__definition_places {
   size_t folder_count;
 } tb__definition_places_t;
 
-/* Of "package/msg/Name", of .msg files or of .idl files. *out is to be freed; the origin is that of
- * the type's own. TB_ERR_NOT_FOUND: this type, or one in it, has no definition. TB_ERR_INVALID: no
- * such name. TB_ERR_LIMIT: too many types, too much text. TB_ERR_NO_MEMORY. */
-tb_status_t tb__message_definition_find(const char *type, bool is_idl,
-                                        const tb__definition_places_t *places, char **out,
-                                        tb__definition_origin_t *out_origin) TB_WARN_UNUSED;
+/* A definition that files make up, or what is built in. */
+typedef struct tb__found_definition {
+  char *text;                     /* to be freed */
+  const char *encoding;           /* one of the three */
+  tb__definition_origin_t origin; /* of the type's own; those in it may be from elsewhere */
+} tb__found_definition_t;
 
-/* The same, of .msg files below `prefixes` and of the types that are built in. */
-TB_PRIVATE_API tb_status_t tb__message_definition(const char *type, const char *prefixes,
-                                                  char **out) TB_WARN_UNUSED;
+/* Of "package/msg/Name". The type's own file is looked for at `origin` alone (INSTALLED, FOLDER or
+ * BUILT_IN; UNKNOWN: all of them, in this order), those of the types in it there first. Each is a
+ * .msg file or an .idl file, the first one that is there. TB_ERR_NOT_FOUND: this type, or one in
+ * it, has no definition. TB_ERR_INVALID: no such name. TB_ERR_LIMIT: too many types, too much text.
+ * TB_ERR_NO_MEMORY. */
+TB_PRIVATE_API tb_status_t tb__message_definition_find(const char *type,
+                                                       tb__definition_origin_t origin,
+                                                       const tb__definition_places_t *places,
+                                                       tb__found_definition_t *out) TB_WARN_UNUSED;
 
 /* Pure: the next type that the fields of a definition name, as "package/Name", from *at on; false
  * at the end. `package` is that of the definition. */

@@ -27,13 +27,24 @@ static void write_file(const char *prefix, const char *package, const char *name
   fclose(file);
 }
 
+static tb_status_t find(const char *type, const char *prefixes, char **out)
+{
+  tb__found_definition_t found;
+  tb_status_t status = tb__message_definition_find(
+      type, TB__DEFINITION_UNKNOWN, &(tb__definition_places_t){.prefixes = prefixes}, &found);
+  if (status) return status;
+  assert_string_equal(found.encoding, "ros2msg");
+  *out = found.text;
+  return TB_OK;
+}
+
 static void assert_definition(const char *type, const char *expected)
 {
   char prefixes[512];
   char *text = NULL;
   snprintf(prefixes, sizeof prefixes, "%s/nowhere::%s/one:%s/two", test_folder, test_folder,
            test_folder);
-  assert_ok(tb__message_definition(type, prefixes, &text));
+  assert_ok(find(type, prefixes, &text));
   assert_string_equal(text, expected);
   free(text);
 }
@@ -42,11 +53,11 @@ static void test_types_of_the_time_contract_are_built_in(void **state)
 {
   (void)state;
   char *text = NULL;
-  assert_ok(tb__message_definition("rosgraph_msgs/msg/Clock", NULL, &text));
+  assert_ok(find("rosgraph_msgs/msg/Clock", NULL, &text));
   assert_string_equal(text, "builtin_interfaces/Time clock\n" RULE
                             "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n");
   free(text);
-  assert_ok(tb__message_definition("tf2_msgs/msg/TFMessage", "", &text));
+  assert_ok(find("tf2_msgs/msg/TFMessage", "", &text));
   assert_non_null(strstr(text, RULE "MSG: geometry_msgs/Quaternion\n"));
   free(text);
 }
@@ -83,8 +94,8 @@ static void test_what_is_not_whole_is_none(void **state)
   char prefix[64];
   snprintf(prefix, sizeof prefix, "%s/one", test_folder);
   write_file("one", "my", "Broken", "nowhere/Type a\n");
-  assert_status(tb__message_definition("my/msg/Broken", prefix, &text), TB_ERR_NOT_FOUND);
-  assert_status(tb__message_definition("my/msg/None", prefix, &text), TB_ERR_NOT_FOUND);
+  assert_status(find("my/msg/Broken", prefix, &text), TB_ERR_NOT_FOUND);
+  assert_status(find("my/msg/None", prefix, &text), TB_ERR_NOT_FOUND);
   assert_null(text);
 }
 
@@ -95,7 +106,7 @@ static void test_names_that_lead_elsewhere_are_refused(void **state)
   static const char *const names[] = {"",       "a",      "a/b",       "../msg/a", "a/msg/../b",
                                       "a/msg/", "/msg/a", "a/msg/b c", "a/srv/b",  "a.b/msg/c"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    assert_status(tb__message_definition(names[i], "/", &text), TB_ERR_INVALID);
+    assert_status(find(names[i], "/", &text), TB_ERR_INVALID);
 }
 
 int main(void)

@@ -321,6 +321,31 @@ static void test_wrong_stamps(void **state)
 
 /* --- messages that are wrong --- */
 
+static void test_an_element_of_a_sequence_beyond_its_bound(void **state)
+{
+  (void)state;
+  tb_message_definition_t *definition = parse("int32[<=2] x\nint32[] y\n");
+  tb_message_field_t *x = NULL, *y = NULL;
+  message_t message;
+  double number = -5;
+  assert_ok(tb_message_field_create(definition, "x[1]", &x, NULL));
+  assert_ok(tb_message_field_create(definition, "y[1]", &y, NULL));
+  begin(&message, false);
+  for (uint64_t length = 2; length <= 3; length++) {
+    begin(&message, false);
+    put(&message, length, 4);
+    for (uint64_t i = 0; i < length; i++)
+      put(&message, 10 + i, 4);
+    tb_status_t status = tb_message_field_number(x, message.bytes, message.size, &number);
+    assert_status(status, length == 2 ? TB_OK : TB_ERR_CORRUPT);
+  }
+  assert_true(number == 11);
+  assert_status(tb_message_field_number(y, message.bytes, message.size, &number), TB_ERR_CORRUPT);
+  tb_message_field_destroy(x);
+  tb_message_field_destroy(y);
+  tb_message_definition_destroy(definition);
+}
+
 static void assert_wrong(const tb_message_definition_t *definition, const message_t *message,
                          tb_status_t status, const char *text)
 {
@@ -509,6 +534,7 @@ int main(void)
       cmocka_unit_test(test_a_field_of_another_type),
       cmocka_unit_test(test_which_header_counts),
       cmocka_unit_test(test_wrong_stamps),
+      cmocka_unit_test(test_an_element_of_a_sequence_beyond_its_bound),
       cmocka_unit_test(test_what_is_wrong_is_named),
       cmocka_unit_test(test_sizes_that_no_message_has),
       cmocka_unit_test(test_both_forms_of_wide_strings),

@@ -218,15 +218,15 @@ static tb_status_t take_line(msg_parser_t *parser)
   return take_field(parser);
 }
 
-tb_status_t tb__msg_parse(tb__schema_builder_t *builder)
+tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin)
 {
   const char *root = builder->text->type;
   msg_parser_t parser = {
-      .builder = builder, .text = builder->text->text, .size = builder->text->size};
+      .builder = builder, .text = builder->text->text, .size = builder->text->size, .next = begin};
   uint32_t name = 0;
   snprintf(parser.package, sizeof parser.package, "%.*s", (int)strcspn(root, "/"), root);
   tb_status_t status = tb__schema_builder_name(builder, 0, root, strlen(root), 0, &name);
-  if (!status) status = tb__schema_builder_type(builder, name, 0);
+  if (!status && begin == 0) status = tb__schema_builder_type(builder, name, 0);
   while (!status && line_next(&parser))
     status = take_line(&parser);
   return status;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "definition/message_definition.h"
 #include "definition/parsers.h"
 
 bool tb__definition_full_name(const char *type, char out[TB__DEFINITION_NAME_SIZE])
@@ -15,16 +16,35 @@ bool tb__definition_full_name(const char *type, char out[TB__DEFINITION_NAME_SIZ
   return slash && length > 0 && length < TB__DEFINITION_NAME_SIZE;
 }
 
+/* Where the texts of .msg files begin: at the line of '=' before the first "MSG: ". */
+static size_t find_msg(const char *text, size_t size)
+{
+  const char *found = memmem(text, size, "=\nMSG: ", 7);
+  if (!found) return size;
+  while (found > text && found[-1] != '\n')
+    found--;
+  return (size_t)(found - text);
+}
+
+static tb_status_t parse_mixed(tb__schema_builder_t *builder)
+{
+  size_t begin = find_msg(builder->text->text, builder->text->size);
+  tb_status_t status = tb__idl_parse(builder, begin);
+  return status ? status : tb__msg_parse(builder, begin);
+}
+
 tb_status_t tb__schema_parse(const char *type, const char *encoding, const char *text, size_t size,
                              tb__schema_t **out, tb_error_t *error)
 {
   char name[TB__DEFINITION_NAME_SIZE];
-  bool is_msg = strcmp(encoding, "ros2msg") == 0, is_idl = strcmp(encoding, "ros2idl") == 0;
+  bool is_msg = strcmp(encoding, TB__MESSAGE_DEFINITION_ENCODING) == 0,
+       is_idl = strcmp(encoding, TB__MESSAGE_IDL_ENCODING) == 0,
+       is_mixed = strcmp(encoding, TB__MESSAGE_MIXED_ENCODING) == 0;
   tb__schema_builder_t builder;
   if (!tb__definition_full_name(type, name))
     return tb_error_set(error, TB_ERR_CORRUPT,
                         "definition of %.150s: not a type's name: expected package/msg/Name", type);
-  if (!is_msg && !is_idl)
+  if (!is_msg && !is_idl && !is_mixed)
     return tb_error_set(error, TB_ERR_UNSUPPORTED,
                         "definition of %.150s: its encoding, '%.40s', is neither ros2msg nor "
                         "ros2idl",
@@ -34,7 +54,9 @@ tb_status_t tb__schema_parse(const char *type, const char *encoding, const char 
                         TB__SCHEMA_TEXT_MAX);
   tb__definition_text_t definition = {.type = name, .text = text, .size = size};
   tb_status_t status = tb__schema_builder_init(&builder, &definition, error);
-  if (!status) status = is_msg ? tb__msg_parse(&builder) : tb__idl_parse(&builder);
+  if (!status && is_mixed) status = parse_mixed(&builder);
+  if (!status && is_msg) status = tb__msg_parse(&builder, 0);
+  if (!status && is_idl) status = tb__idl_parse(&builder, size);
   if (!status) status = tb__schema_builder_finish(&builder, out);
   tb__schema_builder_fini(&builder);
   return status;

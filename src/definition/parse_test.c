@@ -309,13 +309,15 @@ static void test_all_that_is_built_in(void **state)
 {
   (void)state;
   for (size_t i = 0; tb__built_in_name(i); i++) {
-    char type[128], *text = NULL;
+    char type[128];
+    tb__found_definition_t found;
     const char *slash = strchr(tb__built_in_name(i), '/');
     snprintf(type, sizeof type, "%.*s/msg%s", (int)(slash - tb__built_in_name(i)),
              tb__built_in_name(i), slash);
-    assert_ok(tb__message_definition(type, NULL, &text));
-    tb__schema_destroy(parse(type, "ros2msg", text));
-    free(text);
+    assert_ok(tb__message_definition_find(type, TB__DEFINITION_BUILT_IN,
+                                          &(tb__definition_places_t){NULL}, &found));
+    tb__schema_destroy(parse(type, found.encoding, found.text));
+    free(found.text);
   }
 }
 

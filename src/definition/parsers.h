@@ -6,9 +6,10 @@
 
 #include "definition/schema_builder.h"
 
-/* Adds the types of the builder's text. */
-tb_status_t tb__msg_parse(tb__schema_builder_t *builder) TB_WARN_UNUSED;
-tb_status_t tb__idl_parse(tb__schema_builder_t *builder) TB_WARN_UNUSED;
+/* Each adds the types of a part of the builder's text: from `begin` to the end, and to `end`. What
+ * is before the first line of '=' and a name is of the builder's type. */
+tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin) TB_WARN_UNUSED;
+tb_status_t tb__idl_parse(tb__schema_builder_t *builder, size_t end) TB_WARN_UNUSED;
 
 static inline bool tb__is_digit(char c)
 {

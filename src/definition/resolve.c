@@ -18,66 +18,68 @@ const char *tb__definition_origin_text(tb__definition_origin_t origin)
   return texts[index < sizeof texts / sizeof *texts ? index : TB__DEFINITION_UNKNOWN];
 }
 
-/* A text that was found. The first failure is noted. */
-static tb_status_t parse(const tb__definition_request_t *request, const char *text,
-                         const char *encoding, tb__definition_origin_t origin,
-                         tb__definition_t *out)
+static tb_status_t parse(const char *type, const char *text, const char *encoding,
+                         tb__definition_origin_t origin, tb__definition_t *out)
 {
   tb_error_t failure = TB_ERROR_INIT;
+  if (!text || !text[0]) return TB_ERR_NOT_FOUND;
   tb_status_t status =
-      tb__schema_parse(request->type, encoding, text, strlen(text), &out->schema, &failure);
+      tb__schema_parse(type, encoding ? encoding : "", text, strlen(text), &out->schema, &failure);
   if (!status) {
     out->origin = origin;
     return TB_OK;
   }
   if (status == TB_ERR_NO_MEMORY) return status;
-  if (!out->note[0])
-    snprintf(out->note, sizeof out->note, "%s: %.450s", tb__definition_origin_text(origin),
-             failure.text);
+  snprintf(out->note, sizeof out->note, "%s: %.450s", tb__definition_origin_text(origin),
+           failure.text);
   return TB_ERR_NOT_FOUND;
 }
 
-static tb_status_t ask(const tb__definition_request_t *request, tb__definition_t *out)
+static tb_status_t find(const tb__definition_request_t *request, tb__definition_origin_t origin,
+                        tb__definition_t *out)
 {
-  char *text = NULL, *encoding = NULL;
-  if (!request->ask) return TB_ERR_NOT_FOUND;
-  tb_status_t status = request->ask(request->user, request->type, &text, &encoding);
+  char type[TB__DEFINITION_NAME_SIZE];
+  tb__found_definition_t found;
+  if (!tb__definition_full_name(request->type, type)) return TB_ERR_NOT_FOUND;
+  tb_status_t status = tb__message_definition_find(type, origin, &request->places, &found);
   if (status) return status == TB_ERR_NO_MEMORY ? status : TB_ERR_NOT_FOUND;
-  status = parse(request, text, encoding, TB__DEFINITION_NODE, out);
-  free(text);
-  free(encoding);
+  status = parse(request->type, found.text, found.encoding, origin, out);
+  free(found.text);
   return status;
 }
 
-static tb_status_t find(const tb__definition_request_t *request, bool is_idl, tb__definition_t *out)
+tb_status_t tb__definition_resolve_at(const tb__definition_request_t *request,
+                                      tb__definition_origin_t origin, tb__definition_t *out)
 {
-  char *text = NULL, type[TB__DEFINITION_NAME_SIZE];
-  tb__definition_origin_t origin = TB__DEFINITION_UNKNOWN;
-  if (!tb__definition_full_name(request->type, type)) return TB_ERR_NOT_FOUND;
-  tb_status_t status = tb__message_definition_find(type, is_idl, &request->places, &text, &origin);
-  if (status) return status == TB_ERR_NO_MEMORY ? status : TB_ERR_NOT_FOUND;
-  status = parse(request, text, is_idl ? TB__MESSAGE_IDL_ENCODING : TB__MESSAGE_DEFINITION_ENCODING,
-                 origin, out);
-  free(text);
-  return status;
+  *out = (tb__definition_t){.schema = NULL};
+  switch (origin) {
+  case TB__DEFINITION_RECORDING:
+    return parse(request->type, request->recorded, request->recorded_encoding, origin, out);
+  case TB__DEFINITION_NODE:
+    return parse(request->type, request->described, TB__MESSAGE_DEFINITION_ENCODING, origin, out);
+  case TB__DEFINITION_UNKNOWN:
+    return TB_ERR_NOT_FOUND;
+  default:
+    return find(request, origin, out);
+  }
 }
 
 tb_status_t tb__definition_resolve(const tb__definition_request_t *request, tb__definition_t *out,
                                    tb_error_t *error)
 {
-  tb__definition_t found = {.schema = NULL};
+  tb__definition_t found;
+  char note[sizeof found.note] = ""; /* the first failure */
   tb_status_t status = TB_ERR_NOT_FOUND;
-  if (request->recorded && request->recorded[0])
-    status = parse(request, request->recorded,
-                   request->recorded_encoding ? request->recorded_encoding : "",
-                   TB__DEFINITION_RECORDING, &found);
-  if (status == TB_ERR_NOT_FOUND) status = ask(request, &found);
-  if (status == TB_ERR_NOT_FOUND) status = find(request, false, &found);
-  if (status == TB_ERR_NOT_FOUND) status = find(request, true, &found);
+  for (int origin = TB__DEFINITION_RECORDING;
+       origin <= TB__DEFINITION_BUILT_IN && status == TB_ERR_NOT_FOUND; origin++) {
+    status = tb__definition_resolve_at(request, (tb__definition_origin_t)origin, &found);
+    if (!note[0]) memcpy(note, found.note, sizeof note);
+  }
   if (status == TB_ERR_NO_MEMORY) return tb__no_memory_for(error, "message definition");
   if (status)
     return tb_error_set(error, status, "definition of %.150s unknown%s%.300s", request->type,
-                        found.note[0] ? ": " : "", found.note);
+                        note[0] ? ": " : "", note);
+  memcpy(found.note, note, sizeof note);
   *out = found;
   return TB_OK;
 }

@@ -5,17 +5,11 @@
 #include "definition/message_definition.h"
 #include "definition/parse.h"
 
-/* Asks the node that publishes messages of `type`. Both texts are to be freed. TB_ERR_NOT_FOUND: it
- * has no answer. */
-typedef tb_status_t (*tb__definition_ask_fn)(void *user, const char *type, char **out_text,
-                                             char **out_encoding);
-
 /* What is looked at, in this order. */
 typedef struct tb__definition_request {
   const char *type;                         /* "package/msg/Name" */
   const char *recorded, *recorded_encoding; /* as tb_bag_topic_t has them; may be NULL or empty */
-  tb__definition_ask_fn ask;                /* may be NULL */
-  void *user;                               /* of `ask` */
+  const char *described; /* a node's, by type_description.h; may be NULL or empty */
   tb__definition_places_t places;
 } tb__definition_request_t;
 
@@ -31,6 +25,12 @@ typedef struct tb__definition {
 TB_PRIVATE_API tb_status_t tb__definition_resolve(const tb__definition_request_t *request,
                                                   tb__definition_t *out,
                                                   tb_error_t *error) TB_WARN_UNUSED;
+
+/* The same of one origin. TB_ERR_NOT_FOUND: it has none, and out->note is "", or it is wrong, and
+ * that is noted there. */
+tb_status_t tb__definition_resolve_at(const tb__definition_request_t *request,
+                                      tb__definition_origin_t origin,
+                                      tb__definition_t *out) TB_WARN_UNUSED;
 
 /* "the recording", "a node", "AMENT_PREFIX_PATH", "--definitions", "built in", "definition
  * unknown". */

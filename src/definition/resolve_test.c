@@ -25,15 +25,6 @@ static void write_file(const char *below, const char *text)
   assert_int_equal(fclose(file), 0);
 }
 
-static tb_status_t answer(void *user, const char *type, char **out_text, char **out_encoding)
-{
-  if (!user) return TB_ERR_NOT_FOUND;
-  assert_string_equal(type, "a/msg/B");
-  *out_text = strdup(user);
-  *out_encoding = strdup("ros2msg");
-  return TB_OK;
-}
-
 /* The first field's name says which definition it was. */
 static void assert_found(const tb__definition_request_t *request, tb__definition_origin_t origin,
                          const char *field, const char *note)
@@ -51,15 +42,14 @@ static void assert_found(const tb__definition_request_t *request, tb__definition
 static void test_the_order(void **state)
 {
   (void)state;
-  char prefix[64], named[64], node[] = "int8 node\n";
+  char prefix[64], named[64];
   const char *folders[] = {"/nonexistent", named};
   snprintf(prefix, sizeof prefix, "/nonexistent:%s/prefix", test_folder);
   snprintf(named, sizeof named, "%s/named", test_folder);
   tb__definition_request_t request = {.type = "a/msg/B",
                                       .recorded = "int8 recorded\n",
                                       .recorded_encoding = "ros2msg",
-                                      .ask = answer,
-                                      .user = node,
+                                      .described = "int8 node\n",
                                       .places = {prefix, folders, 2}};
   write_file("prefix/share/a/msg/B.msg", "int8 installed\n");
   write_file("named/a/msg/B.msg", "int8 named\n");
@@ -67,7 +57,7 @@ static void test_the_order(void **state)
   request.recorded = "";
   request.recorded_encoding = "";
   assert_found(&request, TB__DEFINITION_NODE, "node", "");
-  request.user = NULL;
+  request.described = NULL;
   assert_found(&request, TB__DEFINITION_INSTALLED, "installed", "");
   request.places.prefixes = NULL;
   assert_found(&request, TB__DEFINITION_FOLDER, "named", "");
@@ -77,7 +67,6 @@ static void test_the_order(void **state)
   assert_status(tb__definition_resolve(&request, &found, &error), TB_ERR_NOT_FOUND);
   assert_string_equal(error.text, "definition of a/msg/B unknown");
   request.type = "std_msgs/msg/String";
-  request.ask = NULL;
   assert_found(&request, TB__DEFINITION_BUILT_IN, "data", "");
   request.type = "std_msgs/String"; /* as recordings of crystal have it */
   assert_found(&request, TB__DEFINITION_BUILT_IN, "data", "");
@@ -101,21 +90,44 @@ static void test_a_wrong_definition_leaves_it_to_the_next(void **state)
                   "column 14: a space was expected after a field's name");
 }
 
-/* What has no .msg file, or names a type that has none, is found as .idl. */
 static void test_idl_files(void **state)
 {
   (void)state;
   char prefix[64];
   snprintf(prefix, sizeof prefix, "%s/idl", test_folder);
   tb__definition_request_t request = {.type = "c/msg/D", .places = {.prefixes = prefix}};
-  write_file("idl/share/c/msg/D.msg", "E e\n");
   write_file("idl/share/c/msg/D.idl",
              "#include \"c/msg/E.idl\"\nmodule c { module msg { struct D { c::msg::E e_of_idl; };"
              " }; };");
-  write_file("idl/share/c/msg/E.idl", "module c { module msg { struct E { double x; }; }; };\n");
+  write_file("idl/share/c/msg/E.idl", "module c { module msg { struct E { double x; }; }; };");
   assert_found(&request, TB__DEFINITION_INSTALLED, "e_of_idl", "");
+  write_file("idl/share/c/msg/D.msg", "E e\n"); /* with a type that has no .msg file */
+  assert_found(&request, TB__DEFINITION_INSTALLED, "e", "");
   write_file("idl/share/c/msg/E.msg", "float64 x\n");
   assert_found(&request, TB__DEFINITION_INSTALLED, "e", "");
+}
+
+/* Which are .msg texts, with fields that are built in too. */
+static void test_idl_files_with_types_that_are_built_in(void **state)
+{
+  (void)state;
+  char named[64];
+  const char *folders[] = {named};
+  tb__definition_t found;
+  snprintf(named, sizeof named, "%s/own", test_folder);
+  tb__definition_request_t request = {.type = "h/msg/I", .places = {NULL, folders, 1}};
+  write_file(
+      "own/h/msg/I.idl",
+      "#include \"std_msgs/msg/Header.idl\"\n#include \"h/msg/J.idl\"\nmodule h { module msg "
+      "{ struct I { std_msgs::msg::Header header; h::msg::J j; }; }; };");
+  write_file("own/h/msg/J.idl", "module h { module msg { struct J { double x[2]; }; }; };");
+  assert_found(&request, TB__DEFINITION_FOLDER, "header", "");
+  assert_ok(tb__definition_resolve(&request, &found, NULL));
+  const tb__schema_t *schema = found.schema;
+  const tb__schema_field_t *header = &schema->fields[schema->types[schema->root].first_field];
+  assert_string_equal(schema->types[header->is.type].name, "std_msgs/msg/Header");
+  assert_int_equal(header[1].is.kind, TB__FIELD_STRUCT);
+  tb__schema_destroy(found.schema);
 }
 
 static void test_types_with_those_that_are_built_in(void **state)
@@ -144,6 +156,7 @@ int main(void)
       cmocka_unit_test(test_the_order),
       cmocka_unit_test(test_a_wrong_definition_leaves_it_to_the_next),
       cmocka_unit_test(test_idl_files),
+      cmocka_unit_test(test_idl_files_with_types_that_are_built_in),
       cmocka_unit_test(test_types_with_those_that_are_built_in),
       cmocka_unit_test(test_names_of_origins),
   };

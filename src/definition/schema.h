@@ -53,7 +53,7 @@ typedef enum tb__skip_kind {
   TB__SKIP_STRING,
   TB__SKIP_WSTRING,
   TB__SKIP_STRUCT, /* of strings or sequences: `type` */
-  TB__SKIP_ENTER,  /* a sequence's length, which must be above `count` */
+  TB__SKIP_ENTER,  /* a sequence's length, which must be above `type` */
 } tb__skip_kind_t;
 
 typedef struct tb__skip {

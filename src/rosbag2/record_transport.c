@@ -188,24 +188,34 @@ static tb_status_t subscribe(tb__record_topic_t *topic, tb_error_t *error)
                                           &topic->qos, &options, &topic->subscription, error);
 }
 
+/* Without a text if there is none that a recording can have. */
+static tb__found_definition_t find_definition(const char *type)
+{
+  tb__definition_places_t places = {.prefixes = getenv("AMENT_PREFIX_PATH")};
+  tb__found_definition_t found = {.text = NULL};
+  if (tb__message_definition_find(type, TB__DEFINITION_UNKNOWN, &places, &found))
+    return (tb__found_definition_t){.text = NULL};
+  if (strcmp(found.encoding, TB__MESSAGE_MIXED_ENCODING) != 0) return found;
+  free(found.text);
+  return (tb__found_definition_t){.text = NULL};
+}
+
 static tb_status_t topic_open(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *publishers,
                               size_t count, tb_error_t *error)
 {
   tb_ros2_recorder_t *recorder = topic->recorder;
-  char *offers = offers_text(publishers, count), *definition = NULL;
-  bool is_defined =
-      tb__message_definition(topic->type, getenv("AMENT_PREFIX_PATH"), &definition) == TB_OK;
+  char *offers = offers_text(publishers, count);
+  tb__found_definition_t definition = find_definition(topic->type);
   tb_bag_writer_topic_t info = {.name = topic->name,
                                 .type = topic->type,
                                 .offers = offers,
                                 .type_hash = publishers[0].type_hash,
-                                .definition = definition,
-                                .definition_encoding =
-                                    is_defined ? TB__MESSAGE_DEFINITION_ENCODING : NULL};
+                                .definition = definition.text,
+                                .definition_encoding = definition.encoding};
   tb_status_t status = offers ? tb_recorder_add_topic(recorder->core, &info, &topic->index, error)
                               : tb__no_memory(error);
   free(offers);
-  free(definition);
+  free(definition.text);
   return !status ? subscribe(topic, error) : status;
 }
 

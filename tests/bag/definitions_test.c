@@ -5,6 +5,7 @@
 #include <timebase/bag_reader.h>
 #include <timebase/message_definition.h>
 
+#include "definition/definitions.h"
 #include "test.h"
 
 #define TOPICS_MAX 32
@@ -101,10 +102,46 @@ static void test_all_messages_by_their_definition(void **state)
   assert_read("seek", 5, 0);
 }
 
+/* What was recorded, or by the first messages what comes after it. */
+static void test_what_does_not_fit_is_left_for_the_next(void **state)
+{
+  (void)state;
+  char path[512];
+  tb_bag_reader_t *reader = NULL;
+  tb__definitions_t *definitions = NULL;
+  tb__definition_entry_t *entries[TOPICS_MAX];
+  tb_bag_message_t message;
+  size_t left = 0;
+  snprintf(path, sizeof path, "%s/talker", TB_REAL_BAGS);
+  assert_ok(tb_bag_reader_open(path, NULL, &reader, NULL));
+  assert_ok(tb__definitions_create(&(tb__definition_places_t){.prefixes = NULL}, &definitions));
+  const tb_bag_info_t *info = tb_bag_reader_info(reader);
+  for (size_t i = 0; i < info->topic_count; i++) {
+    const tb_bag_topic_t *topic = &info->topics[i];
+    tb__definition_key_t key = {.type = topic->type,
+                                .type_hash = topic->type_hash,
+                                .recorded = topic->definition,
+                                .recorded_encoding = topic->definition_encoding};
+    assert_ok(tb__definitions_get(definitions, &key, &entries[i]));
+  }
+  while (tb_bag_reader_next(reader, &message, NULL) == TB_OK)
+    if (!tb__definition_entry_fit(entries[message.topic], message.data, message.size))
+      fail_msg("%s: %s", info->topics[message.topic].name,
+               tb__definition_entry_note(entries[message.topic]));
+  for (size_t i = 0; i < info->topic_count; i++)
+    left += tb__definition_entry_known(entries[i]) &&
+            tb__definition_entry_known(entries[i])->origin == TB__DEFINITION_BUILT_IN &&
+            info->topics[i].definition[0];
+  assert_int_equal(left, strcmp(TB_REAL_FORMAT, "mcap") == 0 ? 0 : 2);
+  tb__definitions_destroy(definitions);
+  tb_bag_reader_close(reader);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_all_messages_by_their_definition),
+      cmocka_unit_test(test_what_does_not_fit_is_left_for_the_next),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

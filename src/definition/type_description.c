@@ -1,16 +1,15 @@
-#include "rosbag2/type_description.h"
+#include "definition/type_description.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <timebase/ros2_client.h>
 
 #include "base/no_memory.h"
 #include "definition/message.h"
-#include "wire/message_tables.h"
+#include "definition/message_definition.h"
+#include "definition/parse.h"
 
-#define SERVICE_TYPE  "type_description_interfaces/srv/GetTypeDescription"
-#define RESPONSE_TYPE SERVICE_TYPE "_Response"
+#define RESPONSE_TYPE TB__TYPE_DESCRIPTION_SERVICE "_Response"
 #define RULE          "================================================================================\n"
 #define SHAPE_STEP    48 /* between the numbers of a kind, of its arrays, and so on */
 
@@ -174,57 +173,40 @@ tb_status_t tb__type_description_text(const char *type, const void *cdr, size_t 
   return status;
 }
 
-/* --- the call --- */
+/* --- the request --- */
 
-typedef struct request {
-  const char *type_name, *type_hash;
-  bool include_type_sources;
-} request_t;
-
-static const tb__cdr_field_t request_fields[] = {
-    STRING(request_t, type_name, 0),
-    STRING(request_t, type_hash, 0),
-    BOOL(request_t, include_type_sources),
-};
-static const tb__cdr_type_t request_type = TYPE(SERVICE_TYPE "_Request", request_t, request_fields);
-
-static tb_status_t call(const tb__type_description_source_t *source, const char *type,
-                        tb_ros2_response_t *out)
+static void put_number(FILE *out, uint32_t number)
 {
-  char service[512];
-  uint8_t *cdr = NULL;
-  size_t size = 0;
-  tb_ros2_client_t *client = NULL;
-  request_t request = {type, source->type_hash, false};
-  int length = snprintf(service, sizeof service, "%s/get_type_description", source->node);
-  if (length < 0 || (size_t)length >= sizeof service) return TB_ERR_NOT_FOUND;
-  tb_status_t status = tb__cdr_encode(&request_type, &request, false, &cdr, &size);
-  if (!status)
-    status = tb_ros2_client_create(source->context, service, SERVICE_TYPE, NULL, &client, NULL);
-  if (!status)
-    status = tb_ros2_client_call(client, cdr, size, &(tb_wait_options_t){.limit = source->limit},
-                                 out, NULL);
-  tb_ros2_client_destroy(client);
-  free(cdr);
-  return status;
+  for (int i = 0; i < 4; i++)
+    fputc((int)(number >> (8 * i) & 255), out);
 }
 
-tb_status_t tb__type_description_ask(void *user, const char *type, char **out_text,
-                                     char **out_encoding)
+/* After a multiple of four bytes. */
+static void put_text(FILE *out, const char *text)
 {
-  const tb__type_description_source_t *source = user;
-  tb_ros2_response_t response = {NULL, 0};
-  char *text = NULL;
-  if (!source->type_hash || !source->type_hash[0]) return TB_ERR_NOT_FOUND;
-  tb_status_t status = call(source, type, &response);
-  if (!status) status = tb__type_description_text(type, response.cdr, response.size, &text, NULL);
-  tb_ros2_response_release(&response);
-  if (status) return status == TB_ERR_NO_MEMORY ? status : TB_ERR_NOT_FOUND;
-  *out_encoding = strdup(TB__MESSAGE_DEFINITION_ENCODING);
-  if (!*out_encoding) {
-    free(text);
+  size_t size = strlen(text) + 1;
+  put_number(out, (uint32_t)size);
+  fwrite(text, 1, size, out);
+  for (; size % 4 != 0; size++)
+    fputc(0, out);
+}
+
+tb_status_t tb__type_description_request(const char *type, const char *type_hash, void **out,
+                                         size_t *out_size)
+{
+  char *request = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&request, &size);
+  if (!file) return TB_ERR_NO_MEMORY;
+  put_number(file, 0x100); /* plain CDR, little endian */
+  put_text(file, type);
+  put_text(file, type_hash);
+  put_number(file, 0); /* without the texts of files; and padding */
+  if (fclose(file) != 0) {
+    free(request);
     return TB_ERR_NO_MEMORY;
   }
-  *out_text = text;
+  *out = request;
+  *out_size = size;
   return TB_OK;
 }

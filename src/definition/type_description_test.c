@@ -1,8 +1,9 @@
 /* What nodes report about types, as definitions. */
-#include "rosbag2/type_description.h"
+#include "definition/type_description.h"
 
 #include <stdlib.h>
 
+#include "definition/parse.h"
 #include "described_type.h"
 #include "test.h"
 

@@ -1,0 +1,397 @@
+/* What the statistics of a recording say is wrong. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "contract/durations.h"
+#include "contract/recording.h"
+
+/* Ticks and messages of best effort come out of order by a little: so few stamps a little ahead of
+ * ROS time are no fault of the stamps. */
+#define FUTURE_AT_LEAST 3
+#define FUTURE_SHARE    100 /* one of so many */
+
+typedef struct judge {
+  const tb__recording_t *recording;
+  tb__findings_t *findings;
+  tb_status_t status; /* the first failure */
+} judge_t;
+
+static const char *name_of(const judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  return judge->recording->topics[stream->topic].name;
+}
+
+static void add(judge_t *judge, const tb__finding_input_t *input, const char *format, ...)
+    TB_PRINTF(3, 4);
+
+/* Unless the manifest has switched the rule off for the subject. */
+static void add(judge_t *judge, const tb__finding_input_t *input, const char *format, ...)
+{
+  char line[TB__FINDING_LINE_SIZE];
+  va_list args;
+  const tb__manifest_t *manifest = judge->recording->manifest;
+  if (manifest && tb__manifest_off_reason(manifest, input->rule, input->subject) &&
+      !tb__findings_switched_off(judge->findings, input->rule, NULL))
+    return;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  tb_status_t status = tb__findings_add(judge->findings, input, "%s", line);
+  if (!judge->status) judge->status = status;
+}
+
+/* "frame 'laser': ", or "" for messages without a frame. */
+static const char *frame_text(const judge_t *judge, const tb__recorded_stream_t *stream, char *out,
+                              size_t size)
+{
+  const char *frame = tb__recorded_stream_frame(judge->recording, stream);
+  bool is_edge = judge->recording->topics[stream->topic].role == TB__RECORDED_TF;
+  *out = '\0';
+  if (!frame)
+    snprintf(out, size, "further frames: ");
+  else if (*frame)
+    snprintf(out, size, "%s%s: ", is_edge ? "" : "frame ", frame);
+  return out;
+}
+
+static const char *clock_cause(const judge_t *judge)
+{
+  return judge->recording->has_clock ? "/clock" : NULL;
+}
+
+static void add_stream(judge_t *judge, tb__rule_id_t rule, tb__severity_t severity,
+                       const tb__recorded_stream_t *stream, const char *cause, const char *text)
+{
+  char frame[TB__FRAME_TEXT_MAX + 16];
+  tb__finding_input_t input = {.rule = rule,
+                               .severity = severity,
+                               .kind = TB__SUBJECT_TOPIC,
+                               .subject = name_of(judge, stream),
+                               .cause = cause};
+  add(judge, &input, "%s%s", frame_text(judge, stream, frame, sizeof frame), text);
+}
+
+/* "12 of 100 stamps WHAT 5.000 s, the first at 1700000000.123 (stamp 1699999990.123)". */
+static void add_excess(judge_t *judge, tb__rule_id_t rule, tb__severity_t severity,
+                       const tb__recorded_stream_t *stream, tb__stamp_kind_t kind,
+                       const char *cause, const char *what)
+{
+  const tb__stamps_t *stamps = &stream->stamps;
+  const tb__stamp_excess_t *excess = &stamps->excess[kind];
+  char text[TB__FINDING_LINE_SIZE];
+  snprintf(text, sizeof text, "%llu of %llu stamps %s up to %s, first at %s (stamp %s)",
+           (unsigned long long)stamps->kinds[kind],
+           (unsigned long long)(stamps->arrivals - stamps->kinds[TB__STAMP_NONE]), what,
+           tb__duration_text(excess->greatest_ns).text, tb__moment_text(excess->at_ns).text,
+           tb__moment_text(excess->stamp_ns).text);
+  add_stream(judge, rule, severity, stream, cause, text);
+}
+
+/* Markers and the like use 0 for "whenever". */
+static bool may_be_zero(const tb__recorded_topic_t *topic)
+{
+  return topic->is_latched || strncmp(topic->type, "visualization_msgs/", 19) == 0;
+}
+
+static void judge_zero(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__stamps_t *stamps = &stream->stamps;
+  char text[TB__FINDING_LINE_SIZE];
+  if (stamps->kinds[TB__STAMP_ZERO] == 0 || may_be_zero(&judge->recording->topics[stream->topic]))
+    return;
+  int64_t at_ns = stamps->excess[TB__STAMP_ZERO].at_ns;
+  snprintf(text, sizeof text, "%llu of %llu stamps are 0, %s%s",
+           (unsigned long long)stamps->kinds[TB__STAMP_ZERO],
+           (unsigned long long)(stamps->arrivals - stamps->kinds[TB__STAMP_NONE]),
+           at_ns ? "first at " : "first before /clock began",
+           at_ns ? tb__moment_text(at_ns).text : "");
+  add_stream(judge, TB__RULE_STAMP_ZERO, 0, stream, NULL, text);
+}
+
+static void judge_domain(judge_t *judge, const tb__recorded_stream_t *stream, bool lacks_clock)
+{
+  const tb__stamps_t *stamps = &stream->stamps;
+  if (stamps->kinds[TB__STAMP_SYSTEM])
+    add_excess(judge, TB__RULE_STAMP_OTHER_DOMAIN, 0, stream, TB__STAMP_SYSTEM, NULL,
+               "are system time: they fit it, and are off ROS time by");
+  if (stamps->kinds[TB__STAMP_FAR] && !lacks_clock)
+    add_excess(judge, TB__RULE_STAMP_OTHER_DOMAIN, 0, stream, TB__STAMP_FAR, NULL,
+               "are of no time of the recording: off by");
+}
+
+static void judge_age(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__stamps_t *stamps = &stream->stamps;
+  const tb__contract_limits_t *limits = &judge->recording->topics[stream->topic].limits;
+  uint64_t future = stamps->kinds[TB__STAMP_FUTURE];
+  int64_t most_ns = stamps->excess[TB__STAMP_FUTURE].greatest_ns;
+  bool is_far = -most_ns < limits->age_min_ns && most_ns > stamps->limits.future_ns;
+  bool are_many = future >= FUTURE_AT_LEAST && future >= stamps->arrivals / FUTURE_SHARE;
+  if (future && (is_far || are_many))
+    add_excess(judge, TB__RULE_STAMP_FUTURE, is_far ? TB__SEVERITY_ERROR : 0, stream,
+               TB__STAMP_FUTURE, NULL, "are ahead of ROS time by");
+  if (stamps->kinds[TB__STAMP_OLD])
+    add_excess(judge, TB__RULE_STAMP_OLD, 0, stream, TB__STAMP_OLD, NULL, "have an age of");
+}
+
+/* All but one of a hundred messages are to be within the budget. */
+static void judge_budget(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__recorded_topic_t *topic = &judge->recording->topics[stream->topic];
+  int64_t most_ns = tb__spread_quantile(&stream->stamps.age, 0.99);
+  char text[TB__FINDING_LINE_SIZE];
+  if (topic->budget_ns == 0 || most_ns <= topic->budget_ns) return;
+  snprintf(text, sizeof text, "ages are up to %s (99 %% of %llu), the budget is %s",
+           tb__duration_text(most_ns).text, (unsigned long long)stream->stamps.age.moments.count,
+           tb__duration_text(topic->budget_ns).text);
+  add_stream(judge, TB__RULE_STAMP_OLD, 0, stream, NULL, text);
+}
+
+/* Stamps of several publishers are not in order, and a recording does not tell who sent what. */
+static bool is_of_one_publisher(const judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__recorded_topic_t *topic = &judge->recording->topics[stream->topic];
+  return stream->frame != UINT32_MAX && topic->offer_count < 2 &&
+         strcmp(topic->type, "diagnostic_msgs/msg/DiagnosticArray") != 0;
+}
+
+static void judge_order(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__stamps_t *stamps = &stream->stamps;
+  char text[TB__FINDING_LINE_SIZE];
+  if (stamps->backward && is_of_one_publisher(judge, stream)) {
+    snprintf(text, sizeof text, "%llu steps back, by up to %s, first at %s",
+             (unsigned long long)stamps->backward, tb__duration_text(stamps->backward_ns).text,
+             tb__moment_text(stamps->backward_at_ns).text);
+    add_stream(judge, TB__RULE_STAMP_BACKWARD, 0, stream, NULL, text);
+  }
+  if (!stamps->kinds[TB__STAMP_STALE_EPOCH]) return;
+  if (judge->recording->topics[stream->topic].role != TB__RECORDED_TF) {
+    add_excess(judge, TB__RULE_STALE_EPOCH, 0, stream, TB__STAMP_STALE_EPOCH, clock_cause(judge),
+               "are of the time before a jump back, ahead by");
+    return;
+  }
+  tb__finding_input_t input = {.rule = TB__RULE_TF_OLD_EPOCH,
+                               .kind = TB__SUBJECT_FRAME,
+                               .subject = tb__recorded_stream_frame(judge->recording, stream),
+                               .cause = clock_cause(judge)};
+  if (!input.subject) input.subject = "further edges";
+  const tb__stamp_excess_t *excess = &stamps->excess[TB__STAMP_STALE_EPOCH];
+  add(judge, &input, "%llu stamps, the first at %s (stamp %s)",
+      (unsigned long long)stamps->kinds[TB__STAMP_STALE_EPOCH], tb__moment_text(excess->at_ns).text,
+      tb__moment_text(excess->stamp_ns).text);
+}
+
+static void judge_receipt(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  char text[TB__FINDING_LINE_SIZE];
+  if (judge->recording->has_clock || judge->recording->provenance.log_time == TB__LOG_TIME_ROS ||
+      !tb__recorded_topic_is_sensor(&judge->recording->topics[stream->topic]))
+    return;
+  tb__receipt_score_t score = tb__stamps_receipt_score(&stream->stamps);
+  if (score.score < TB__RECEIPT_SCORE) return;
+  snprintf(text, sizeof text,
+           "score %.2f: steps of stamps follow those of log times (correlation %.3f of %u), ages "
+           "%s to %s (1st to 50th percentile)",
+           score.score, score.correlation, score.pair_count,
+           tb__duration_text(score.age_p01_ns).text, tb__duration_text(score.age_p50_ns).text);
+  add_stream(judge, TB__RULE_RECEIPT_STAMPED, 0, stream, NULL, text);
+}
+
+static tb__finding_input_t of_clock(tb__rule_id_t rule)
+{
+  return (tb__finding_input_t){.rule = rule, .kind = TB__SUBJECT_CLOCK, .subject = "/clock"};
+}
+
+static void judge_streams_of_clock(judge_t *judge, const tb__tick_stream_t *all)
+{
+  const tb__recorded_topic_t *clock = tb__recording_topic(judge->recording, "/clock");
+  char count[16];
+  bool are_two = clock && clock->offer_count > 1;
+  tb__finding_input_t input =
+      of_clock(are_two ? TB__RULE_CLOCK_TWO_PUBLISHERS : TB__RULE_CLOCK_TWO_STREAMS);
+  if (are_two) {
+    snprintf(count, sizeof count, "%u", clock->offer_count);
+    input.detail = count;
+  }
+  if (all->kinds[TB__TICK_SWITCH])
+    add(judge, &input,
+        "%llu of %llu ticks go on with another time than the tick before, "
+        "up to %s away",
+        (unsigned long long)all->kinds[TB__TICK_SWITCH], (unsigned long long)all->ticks,
+        tb__duration_text(all->apart_ns).text);
+  else
+    add(judge, &input, "%llu of %llu ticks are before the tick before, by up to %s",
+        (unsigned long long)all->kinds[TB__TICK_REORDERED], (unsigned long long)all->ticks,
+        tb__duration_text(all->reordered_ns).text);
+}
+
+static void judge_jumps(judge_t *judge, const tb__tick_stream_t *all)
+{
+  tb__finding_input_t input = of_clock(TB__RULE_CLOCK_BACKWARDS);
+  if (all->kinds[TB__TICK_BACKWARD])
+    add(judge, &input, "%llu jumps back, by up to %s, first at %s",
+        (unsigned long long)all->kinds[TB__TICK_BACKWARD], tb__duration_text(all->backward_ns).text,
+        tb__moment_text(all->backward_at_ns).text);
+  input = of_clock(TB__RULE_CLOCK_GAP);
+  if (all->kinds[TB__TICK_SKIP])
+    add(judge, &input, "%llu jumps forward, by up to %s, the greatest at %s",
+        (unsigned long long)all->kinds[TB__TICK_SKIP], tb__duration_text(all->skip_ns).text,
+        tb__moment_text(all->skip_at_ns).text);
+  if (all->kinds[TB__TICK_GAP])
+    add(judge, &input, "%llu gaps, up to %s, the longest at %s; a usual step is %s",
+        (unsigned long long)all->kinds[TB__TICK_GAP], tb__duration_text(all->gap_ns).text,
+        tb__moment_text(all->gap_at_ns).text, tb__duration_text(all->usual_step_ns).text);
+}
+
+/* Against what the manifest declares. */
+static void judge_rate(judge_t *judge, const tb__tick_stream_t *all)
+{
+  const tb__manifest_t *manifest = judge->recording->manifest;
+  double rate = tb__tick_stream_rate(all), factor = tb__tick_stream_factor(all);
+  tb__finding_input_t input = of_clock(TB__RULE_CLOCK_RATE);
+  if (!manifest || rate <= 0) return;
+  double off = manifest->clock.rate_hz > 0 ? fabs(rate / manifest->clock.rate_hz - 1) : 0;
+  if (off > manifest->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
+  if (off > manifest->limits.rate_warn)
+    add(judge, &input, "%.4g Hz, declared are %.4g Hz", rate, manifest->clock.rate_hz);
+  input.severity = 0;
+  if ((manifest->clock.factor_min > 0 && factor < manifest->clock.factor_min) ||
+      (manifest->clock.factor_max > 0 && factor > manifest->clock.factor_max))
+    add(judge, &input, "time advances by a factor of %.3f, declared is %.3f to %.3f", factor,
+        manifest->clock.factor_min, manifest->clock.factor_max);
+}
+
+static void judge_clock(judge_t *judge)
+{
+  const tb__recording_t *recording = judge->recording;
+  bool is_steady;
+  const tb__tick_stream_t *all = &tb__recording_ticks(recording, &is_steady)->all;
+  uint64_t zeros = all->kinds[TB__TICK_ZERO];
+  tb__finding_input_t input = of_clock(TB__RULE_CLOCK_ZERO);
+  /* A simulation may begin at 0. */
+  if (recording->late_zeros || (zeros > 1 && !recording->has_clock))
+    add(judge, &input, "%llu of %llu ticks are 0%s", (unsigned long long)zeros,
+        (unsigned long long)all->ticks, recording->has_clock ? ", also after others" : "");
+  if (tb__tick_stream_is_double(all))
+    judge_streams_of_clock(judge, all);
+  else
+    judge_jumps(judge, all);
+  if (is_steady) judge_rate(judge, all);
+  input = of_clock(TB__RULE_CLOCK_STALL);
+  if (is_steady && all->stalls)
+    add(judge, &input, "%llu times without a tick, up to %s, the longest at %s",
+        (unsigned long long)all->stalls, tb__duration_text(all->stall_ns).text,
+        tb__moment_text(all->stall_at_ns).text);
+}
+
+/* A host's clock is ahead of the recorder's if messages were received before they were sent. The
+ * other way round it looks like a long way. */
+static void judge_hosts(judge_t *judge)
+{
+  const tb__recording_t *recording = judge->recording;
+  tb__log_time_t log_time = recording->provenance.log_time;
+  if (log_time != TB__LOG_TIME_RECEIVED) return;
+  for (uint32_t i = 0; i < recording->topic_count; i++) {
+    const tb__recorded_topic_t *topic = &recording->topics[i];
+    if (!topic->travel) continue;
+    int64_t half_ns = tb__spread_quantile(topic->travel, 0.5);
+    if (half_ns >= -topic->limits.future_ns) continue;
+    char subject[TB__FINDING_NAME_SIZE];
+    snprintf(subject, sizeof subject, "the publisher of %s", topic->name);
+    tb__finding_input_t input = {
+        .rule = TB__RULE_HOST_OFFSET, .kind = TB__SUBJECT_HOST, .subject = subject};
+    add(judge, &input, "half of %llu messages were received %s or more before they were sent",
+        (unsigned long long)topic->travel->moments.count, tb__duration_text(-half_ns).text);
+  }
+}
+
+/* Stamps that are of no time of the recording, of all topics that have any. */
+bool tb__recording_lacks_clock(const tb__recording_t *recording)
+{
+  uint64_t far = 0;
+  if (recording->has_clock) return false;
+  for (uint32_t i = 0; i < recording->topic_count; i++)
+    for (const tb__recorded_stream_t *stream = recording->topics[i].first; stream;
+         stream = stream->next) {
+      const tb__stamps_t *stamps = &stream->stamps;
+      uint64_t judged = stamps->kinds[TB__STAMP_FAR] + stamps->age.moments.count;
+      if (judged == 0) continue;
+      if (stamps->kinds[TB__STAMP_FAR] < judged) return false;
+      if (stamps->excess[TB__STAMP_FAR].stamp_ns > recording->end_ns) return false;
+      far++;
+    }
+  return far > 1;
+}
+
+static bool is_recorded(const tb__recording_t *recording, const char *name)
+{
+  const tb__recorded_topic_t *topic = tb__recording_topic(recording, name);
+  return topic && topic->messages > 0;
+}
+
+static void judge_declared_evidence(judge_t *judge)
+{
+  const tb__manifest_t *manifest = judge->recording->manifest;
+  for (size_t i = 0; i < manifest->evidence.count; i++) {
+    const char *name = manifest->evidence.items[i];
+    tb__finding_input_t input = {
+        .rule = TB__RULE_MISSING_EVIDENCE, .kind = TB__SUBJECT_TOPIC, .subject = name};
+    if (!is_recorded(judge->recording, name))
+      add(judge, &input, "the manifest declares it as evidence, and the recording has %s",
+          tb__recording_topic(judge->recording, name) ? "no message of it" : "no such topic");
+  }
+}
+
+static void judge_evidence(judge_t *judge)
+{
+  const tb__recording_t *recording = judge->recording;
+  tb__finding_input_t input = {
+      .rule = TB__RULE_MISSING_EVIDENCE, .kind = TB__SUBJECT_TOPIC, .subject = "/clock"};
+  if (recording->manifest) judge_declared_evidence(judge);
+  if (tb__recording_lacks_clock(recording))
+    add(judge, &input,
+        "the stamps of all topics are far from the log times, as in "
+        "simulated time, and /clock is not in the recording");
+}
+
+/* A topic without any definition is no fault of the recording: it is listed as such. */
+static void judge_definitions(judge_t *judge)
+{
+  const tb__recording_t *recording = judge->recording;
+  for (uint32_t i = 0; i < recording->topic_count; i++) {
+    const tb__recorded_topic_t *topic = &recording->topics[i];
+    tb__finding_input_t input = {
+        .rule = TB__RULE_DEFINITION_UNKNOWN, .kind = TB__SUBJECT_TOPIC, .subject = topic->name};
+    if (topic->unreadable)
+      add(judge, &input, "%s: %llu of %llu messages are not of its definition", topic->type,
+          (unsigned long long)topic->unreadable, (unsigned long long)topic->messages);
+  }
+}
+
+static void judge_stream(judge_t *judge, const tb__recorded_stream_t *stream, bool lacks_clock)
+{
+  judge_zero(judge, stream);
+  judge_domain(judge, stream, lacks_clock);
+  judge_age(judge, stream);
+  judge_budget(judge, stream);
+  judge_order(judge, stream);
+  judge_receipt(judge, stream);
+}
+
+tb_status_t tb__recording_judge(const tb__recording_t *recording, tb__findings_t *findings)
+{
+  judge_t judge = {recording, findings, TB_OK};
+  bool lacks_clock = tb__recording_lacks_clock(recording);
+  judge_clock(&judge);
+  judge_hosts(&judge);
+  for (uint32_t i = 0; i < recording->topic_count; i++)
+    for (const tb__recorded_stream_t *stream = recording->topics[i].first; stream;
+         stream = stream->next)
+      judge_stream(&judge, stream, lacks_clock);
+  judge_evidence(&judge);
+  judge_definitions(&judge);
+  return judge.status;
+}

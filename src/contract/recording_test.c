@@ -1,0 +1,866 @@
+/* One scenario for each fault, as a recording that has it gives exactly that finding; and its near
+ * miss, which gives none. */
+#include "contract/recording.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract/test_recording.h"
+#include "seed.h"
+#include "test.h"
+
+#define MS      TB__TEST_MS
+#define S       TB__TEST_S
+#define NOW     (INT64_C(1700000000) * S)
+#define SIM     (100 * S)
+#define UNKNOWN INT64_MIN
+
+typedef struct scene {
+  tb__recording_t recording;
+  tb__findings_t *findings;
+  uint32_t clock, point, odom, sensor, edges, statics, latched;
+  int64_t now_ns;  /* system time */
+  int64_t sim_ns;  /* of /clock */
+  int64_t send_ns; /* how long messages are under way, or UNKNOWN: there are no publish times */
+  bool logs_ros;   /* log times are ROS time */
+} scene_t;
+
+static scene_t *scene;
+
+static uint32_t add_topic(const char *name, const char *type, bool is_latched, uint32_t offers)
+{
+  uint32_t number;
+  tb__recorded_topic_input_t input = {
+      .name = name, .type = type, .is_cdr = true, .is_latched = is_latched, .offer_count = offers};
+  assert_ok(tb__recording_add_topic(&scene->recording, &input, &number));
+  return number;
+}
+
+static void begin(const tb__manifest_t *manifest)
+{
+  assert_ok(tb__recording_init(&scene->recording, manifest, NULL));
+  scene->clock = add_topic("/clock", "rosgraph_msgs/msg/Clock", false, 1);
+  scene->point = add_topic("/point", "geometry_msgs/msg/PointStamped", false, 1);
+  scene->odom = add_topic("/other", "geometry_msgs/msg/PointStamped", false, 1);
+  scene->sensor = add_topic("/field", "sensor_msgs/msg/MagneticField", false, 1);
+  scene->edges = add_topic("/tf", "tf2_msgs/msg/TFMessage", false, 3);
+  scene->statics = add_topic("/tf_static", "tf2_msgs/msg/TFMessage", true, 1);
+  scene->latched = add_topic("/map", "geometry_msgs/msg/PointStamped", true, 1);
+}
+
+static int start(void **state)
+{
+  (void)state;
+  scene = calloc(1, sizeof *scene);
+  assert_non_null(scene);
+  scene->now_ns = NOW;
+  scene->sim_ns = SIM;
+  scene->send_ns = MS;
+  begin(NULL);
+  return 0;
+}
+
+static int stop(void **state)
+{
+  (void)state;
+  tb__recording_fini(&scene->recording);
+  tb__findings_destroy(scene->findings);
+  free(scene);
+  return 0;
+}
+
+/* Received now. */
+static void take(uint32_t topic, const tb__test_cdr_t *cdr)
+{
+  tb__recorded_message_t message = {
+      .topic = topic,
+      .log_ns = scene->logs_ros ? scene->sim_ns : scene->now_ns,
+      .publish_ns = scene->send_ns == UNKNOWN ? -1 : scene->now_ns - scene->send_ns,
+      .data = cdr->bytes,
+      .size = cdr->size};
+  assert_ok(tb__recording_take(&scene->recording, &message));
+}
+
+static void take_point(uint32_t topic, int64_t stamp_ns, const char *frame)
+{
+  tb__test_cdr_t cdr;
+  tb__test_cdr_point(&cdr, stamp_ns, frame);
+  take(topic, &cdr);
+}
+
+static void take_edge(uint32_t topic, int64_t stamp_ns, const char *parent, const char *child)
+{
+  tb__test_cdr_t cdr;
+  tb__test_cdr_edge(&cdr, stamp_ns, parent, child);
+  take(topic, &cdr);
+}
+
+static void take_clock(int64_t tick_ns)
+{
+  tb__test_cdr_t cdr;
+  tb__test_cdr_begin(&cdr);
+  tb__test_cdr_time(&cdr, tick_ns);
+  take(scene->clock, &cdr);
+}
+
+/* A healthy vehicle: `count` times 100 ms. */
+static void drive(int count)
+{
+  for (int i = 0; i < count; i++) {
+    scene->now_ns += 100 * MS;
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+    take_point(scene->odom, scene->now_ns - 30 * MS, "base");
+    take_edge(scene->edges, scene->now_ns - 2 * MS, "odom", "base");
+    take_edge(scene->edges, scene->now_ns + 900 * MS, "map", "odom"); /* as AMCL stamps */
+    take_edge(scene->statics, NOW - 100 * S, "base", "laser");
+  }
+}
+
+/* A healthy simulation at half of real time. */
+static void simulate(int count)
+{
+  for (int i = 0; i < count; i++) {
+    scene->now_ns += 20 * MS;
+    scene->sim_ns += 10 * MS;
+    take_clock(scene->sim_ns);
+    take_point(scene->point, scene->sim_ns - 20 * MS, "laser");
+    take_point(scene->odom, scene->sim_ns, "base");
+    take_edge(scene->edges, scene->sim_ns - 10 * MS, "odom", "base");
+  }
+}
+
+static void judge(void)
+{
+  tb__recording_finish(&scene->recording);
+  scene->findings = tb__findings_create();
+  assert_non_null(scene->findings);
+  assert_ok(tb__recording_judge(&scene->recording, scene->findings));
+  assert_ok(tb__findings_finish(scene->findings));
+}
+
+static void fail_with_findings(void)
+{
+  for (size_t i = 0; i < tb__findings_count(scene->findings); i++) {
+    const tb__finding_t *finding = tb__findings_at(scene->findings, i);
+    for (size_t k = 0; k < finding->subject_count; k++)
+      print_message("%s: %s: %s\n", finding->rule->id, finding->subjects[k].name,
+                    finding->subjects[k].evidence[0]);
+  }
+  fail_msg("%zu findings", tb__findings_count(scene->findings));
+}
+
+static void assert_none(void)
+{
+  judge();
+  if (tb__findings_count(scene->findings)) fail_with_findings();
+}
+
+/* Exactly one finding, of one subject. */
+static const tb__finding_subject_t *assert_one(const char *rule, const char *subject)
+{
+  judge();
+  if (tb__findings_count(scene->findings) != 1) fail_with_findings();
+  const tb__finding_t *finding = tb__findings_at(scene->findings, 0);
+  assert_string_equal(finding->rule->id, rule);
+  assert_int_equal(tb__finding_subject_count(finding), 1);
+  assert_string_equal(finding->subjects[0].name, subject);
+  return &finding->subjects[0];
+}
+
+static void assert_evidence(const tb__finding_subject_t *subject, const char *text)
+{
+  for (size_t i = 0; i < subject->evidence_count; i++)
+    if (strstr(subject->evidence[i], text)) return;
+  fail_msg("no '%s' in '%s'", text, subject->evidence_count ? subject->evidence[0] : "");
+}
+
+/* --- healthy ones --- */
+
+static void test_an_empty_recording(void **state)
+{
+  (void)state;
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_UNKNOWN);
+}
+
+static void test_a_healthy_vehicle(void **state)
+{
+  (void)state;
+  drive(300);
+  assert_none();
+  const tb__provenance_t *provenance = &scene->recording.provenance;
+  assert_int_equal(provenance->log_time, TB__LOG_TIME_RECEIVED);
+  assert_false(provenance->is_declared);
+}
+
+static void test_a_healthy_vehicle_without_publish_times(void **state)
+{
+  (void)state;
+  scene->send_ns = UNKNOWN;
+  drive(300);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_SYSTEM);
+}
+
+static void test_a_healthy_simulation(void **state)
+{
+  (void)state;
+  simulate(500);
+  assert_none();
+  bool is_steady;
+  const tb__tick_stream_t *all = &tb__recording_ticks(&scene->recording, &is_steady)->all;
+  assert_true(is_steady);
+  assert_true(fabs(tb__tick_stream_rate(all) - 50) < 0.1);
+  assert_true(fabs(tb__tick_stream_factor(all) - 0.5) < 0.01);
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_RECEIVED);
+}
+
+static void test_a_healthy_simulation_logged_in_ros_time(void **state)
+{
+  (void)state;
+  scene->logs_ros = true;
+  simulate(500);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_ROS);
+  /* Publish times are system time: by them the factor is known. */
+  bool is_steady;
+  const tb__ticks_t *ticks = tb__recording_ticks(&scene->recording, &is_steady);
+  assert_true(is_steady && ticks == &scene->recording.sent_ticks);
+  assert_true(fabs(tb__tick_stream_factor(&ticks->all) - 0.5) < 0.01);
+}
+
+static void test_a_simulation_logged_in_ros_time_without_publish_times(void **state)
+{
+  (void)state;
+  scene->logs_ros = true;
+  scene->send_ns = UNKNOWN;
+  simulate(500);
+  assert_none();
+  bool is_steady;
+  tb__recording_ticks(&scene->recording, &is_steady);
+  assert_false(is_steady);
+}
+
+static void test_latched_messages_are_as_old_as_they_are(void **state)
+{
+  (void)state;
+  take_point(scene->latched, NOW - 3600 * S, "map");
+  take_point(scene->latched, 0, "map");
+  drive(20);
+  assert_none();
+}
+
+static void test_ros_time_declared_by_the_recorder(void **state)
+{
+  (void)state;
+  tb__recording_note(&scene->recording, "timebase_jump_1", "kind=start");
+  drive(10);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_ROS);
+  assert_true(scene->recording.provenance.is_declared);
+}
+
+static void take_clocks(uint32_t topic, int64_t ros_ns)
+{
+  tb__test_cdr_t cdr;
+  tb__point_t point = {.reason = TB__POINT_START,
+                       .has_ros = true,
+                       .ros_ns = ros_ns,
+                       .steady_ns = 5 * S,
+                       .system_ns = scene->now_ns - MS};
+  char text[TB__POINT_TEXT_SIZE];
+  tb__point_format(&point, text);
+  tb__test_cdr_begin(&cdr);
+  tb__test_cdr_text(&cdr, text);
+  take(topic, &cdr);
+}
+
+static void test_log_times_by_the_points_of_the_recorder(void **state)
+{
+  (void)state;
+  uint32_t points = add_topic(TB__POINTS_TOPIC, "std_msgs/msg/String", true, 1);
+  scene->logs_ros = true;
+  simulate(10);
+  take_clocks(points, scene->sim_ns);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_ROS);
+  assert_true(scene->recording.provenance.is_declared);
+}
+
+static void test_received_log_times_by_the_points_of_the_recorder(void **state)
+{
+  (void)state;
+  uint32_t points = add_topic(TB__POINTS_TOPIC, "std_msgs/msg/String", true, 1);
+  simulate(10);
+  take_clocks(points, scene->sim_ns);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_RECEIVED);
+  assert_true(scene->recording.provenance.is_declared);
+}
+
+/* --- stamps --- */
+
+static void test_zero_stamps(void **state)
+{
+  (void)state;
+  take_point(scene->point, 0, "laser");
+  drive(20);
+  assert_evidence(assert_one("stamp-zero", "/point"), "frame laser: 1 of 21 stamps are 0");
+}
+
+static void test_zero_stamps_before_the_clock_began(void **state)
+{
+  (void)state;
+  scene->recording.awaits_clock = true;
+  take_point(scene->point, 0, "laser");
+  take_point(scene->odom, scene->now_ns, "base"); /* before ROS time is known: not judged */
+  simulate(20);
+  assert_evidence(assert_one("stamp-zero", "/point"), "before /clock began");
+}
+
+static void test_the_first_nanosecond_is_not_zero(void **state)
+{
+  (void)state;
+  scene->sim_ns = 30 * MS;
+  simulate(3);
+  take_point(scene->odom, 1, "another");
+  simulate(3);
+  assert_none();
+}
+
+static void test_one_topic_on_wall_time_in_a_simulation(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 100; i++) {
+    simulate(1);
+    tb__test_cdr_t cdr;
+    tb__test_cdr_sensor(&cdr, scene->now_ns - 2 * MS, "imu");
+    take(scene->sensor, &cdr);
+  }
+  assert_evidence(assert_one("stamp-other-domain", "/field"), "100 of 100 stamps are system time");
+}
+
+static void test_stamps_of_no_known_time(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 10; i++) {
+    drive(1);
+    take_point(scene->odom, 4242 * S + i * S, "uptime");
+  }
+  assert_evidence(assert_one("stamp-other-domain", "/other"), "of no time of the recording");
+}
+
+static void test_stamps_in_the_future(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 100; i++) {
+    drive(1);
+    take_point(scene->odom, scene->now_ns + 6 * MS, "ahead");
+  }
+  const tb__finding_subject_t *subject = assert_one("stamp-future", "/other");
+  assert_evidence(subject,
+                  "frame ahead: 100 of 100 stamps are ahead of ROS time by up to 6.000 ms");
+  assert_int_equal(subject->severity, TB__SEVERITY_WARN);
+}
+
+static void test_stamps_far_in_the_future(void **state)
+{
+  (void)state;
+  drive(100);
+  take_point(scene->odom, scene->now_ns + 1100 * MS, "ahead");
+  assert_int_equal(assert_one("stamp-future", "/other")->severity, TB__SEVERITY_ERROR);
+}
+
+static void test_stamps_a_little_in_the_future(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 100; i++) {
+    drive(1);
+    take_point(scene->odom, scene->now_ns + 4 * MS, "ahead");
+  }
+  take_point(scene->odom, scene->now_ns + 500 * MS, "ahead"); /* once is no fault of the stamps */
+  assert_none();
+}
+
+static void test_in_simulated_time_a_stamp_may_be_a_tick_ahead(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 100; i++) {
+    simulate(1);
+    take_point(scene->odom, scene->sim_ns + 9 * MS, "ahead");
+  }
+  assert_none();
+}
+
+static void test_clocks_of_hosts_that_are_apart(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 100; i++) {
+    drive(1);
+    scene->send_ns = -50 * MS; /* the other host's clock is ahead: its stamps are right by it */
+    take_point(scene->odom, scene->now_ns + 50 * MS, "ahead");
+    scene->send_ns = MS;
+  }
+  assert_evidence(assert_one("host-offset", "the publisher of /other"), "before they were sent");
+}
+
+static void test_clocks_of_hosts_that_are_near(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 100; i++) {
+    drive(1);
+    scene->send_ns = -4 * MS;
+    take_point(scene->latched, scene->now_ns, "ahead");
+    scene->send_ns = MS;
+  }
+  assert_none();
+}
+
+static void test_old_stamps(void **state)
+{
+  (void)state;
+  drive(60);
+  take_point(scene->odom, scene->now_ns - 5001 * MS, "late");
+  assert_evidence(assert_one("stamp-old", "/other"), "have an age of up to 5.001 s");
+}
+
+static void test_stamps_of_the_greatest_age(void **state)
+{
+  (void)state;
+  drive(60);
+  take_point(scene->odom, scene->now_ns - 5000 * MS, "late");
+  assert_none();
+}
+
+static void test_backward_stamps(void **state)
+{
+  (void)state;
+  drive(10);
+  take_point(scene->point, scene->now_ns - 21 * MS, "laser");
+  drive(10);
+  assert_evidence(assert_one("stamp-backward", "/point"), "1 steps back, by up to 1.000 ms");
+}
+
+static void test_equal_stamps_and_other_frames_are_not_backward(void **state)
+{
+  (void)state;
+  drive(10);
+  take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+  take_point(scene->point, scene->now_ns - 50 * MS, "laser_2");
+  drive(10);
+  assert_none();
+}
+
+static void test_several_publishers_are_not_in_order(void **state)
+{
+  (void)state;
+  uint32_t shared = add_topic("/shared", "geometry_msgs/msg/PointStamped", false, 2);
+  drive(10);
+  take_point(shared, scene->now_ns - 1 * MS, "a");
+  take_point(shared, scene->now_ns - 2 * MS, "a");
+  assert_none();
+}
+
+/* --- made on reception --- */
+
+static void take_sensor(bool is_receipt, uint64_t *seed)
+{
+  tb__test_cdr_t cdr;
+  int64_t made_ns = NOW + (scene->now_ns - NOW + 50 * MS) / (100 * MS) * (100 * MS);
+  scene->now_ns = made_ns + (int64_t)(test_random(seed) % (uint64_t)(4 * MS));
+  int64_t stamp_ns = is_receipt ? scene->now_ns : made_ns;
+  scene->now_ns += 100000 + (int64_t)(test_random(seed) % 100000);
+  tb__test_cdr_sensor(&cdr, stamp_ns, "imu");
+  take(scene->sensor, &cdr);
+  scene->now_ns = made_ns + 100 * MS;
+}
+
+static void test_sensor_stamps_made_on_reception(void **state)
+{
+  (void)state;
+  uint64_t seed = 11;
+  for (int i = 0; i < 200; i++)
+    take_sensor(true, &seed);
+  assert_evidence(assert_one("receipt-stamped", "/field"), "correlation");
+}
+
+static void test_sensor_stamps_of_acquisition(void **state)
+{
+  (void)state;
+  uint64_t seed = 11;
+  for (int i = 0; i < 200; i++)
+    take_sensor(false, &seed);
+  assert_none();
+}
+
+/* --- /clock --- */
+
+static void test_a_jump_back(void **state)
+{
+  (void)state;
+  simulate(300);
+  scene->sim_ns -= 2 * S;
+  simulate(300);
+  assert_evidence(assert_one("clock-backwards", "/clock"), "1 jumps back, by up to 1.990 s");
+}
+
+static void test_a_late_tick_is_no_jump(void **state)
+{
+  (void)state;
+  simulate(300);
+  take_clock(scene->sim_ns - 30 * MS);
+  simulate(300);
+  assert_none();
+}
+
+static void test_samples_of_the_time_before_a_jump(void **state)
+{
+  (void)state;
+  simulate(300);
+  int64_t before_ns = scene->sim_ns;
+  scene->sim_ns -= 60 * S;
+  simulate(1);
+  take_point(scene->point, before_ns - 5 * MS, "laser");
+  take_edge(scene->edges, before_ns - 5 * MS, "odom", "base");
+  simulate(100);
+  judge();
+  assert_int_equal(tb__findings_count(scene->findings), 3);
+  assert_string_equal(tb__findings_at(scene->findings, 0)->rule->id, "clock-backwards");
+  assert_int_equal(tb__findings_at(scene->findings, 0)->caused_count, 2);
+  assert_string_equal(tb__findings_at(scene->findings, 0)->caused[0]->rule->id, "stale-epoch");
+  const tb__finding_t *edges = tb__findings_at(scene->findings, 0)->caused[1];
+  assert_string_equal(edges->rule->id, "tf-old-epoch");
+  assert_string_equal(edges->subjects[0].name, "odom -> base");
+}
+
+static void test_a_gap(void **state)
+{
+  (void)state;
+  simulate(300);
+  scene->sim_ns += 1200 * MS;
+  scene->now_ns += 2400 * MS;
+  simulate(300);
+  assert_evidence(assert_one("clock-gap", "/clock"), "1 gaps, up to 1.210 s");
+}
+
+static void test_a_jump_forward(void **state)
+{
+  (void)state;
+  simulate(300);
+  scene->sim_ns += 30 * S;
+  simulate(300);
+  assert_evidence(assert_one("clock-gap", "/clock"), "1 jumps forward, by up to 30.010 s");
+}
+
+static void test_a_small_gap(void **state)
+{
+  (void)state;
+  simulate(300);
+  scene->sim_ns += 400 * MS;
+  scene->now_ns += 800 * MS;
+  simulate(300);
+  assert_none();
+}
+
+static void test_a_stall(void **state)
+{
+  (void)state;
+  simulate(300);
+  scene->now_ns += 3 * S;
+  simulate(300);
+  assert_evidence(assert_one("clock-stall", "/clock"), "1 times without a tick, up to 3.020 s");
+}
+
+static void test_a_stall_at_the_end(void **state)
+{
+  (void)state;
+  simulate(300);
+  scene->now_ns += 3 * S;
+  take_edge(scene->statics, 0, "a", "b");
+  assert_one("clock-stall", "/clock");
+}
+
+static void test_a_pause(void **state)
+{
+  (void)state;
+  simulate(300);
+  for (int i = 0; i < 50; i++) {
+    scene->now_ns += 100 * MS;
+    take_clock(scene->sim_ns);
+  }
+  simulate(300);
+  assert_none();
+}
+
+static void test_two_streams_of_clock(void **state)
+{
+  (void)state;
+  simulate(10);
+  for (int i = 0; i < 100; i++) {
+    simulate(1);
+    take_clock(scene->sim_ns + 1500 * S);
+    scene->now_ns += 10 * MS;
+    take_clock(scene->sim_ns + 1 * MS);
+  }
+  assert_evidence(assert_one("clock-two-streams", "/clock"), "up to 1500 s away");
+}
+
+static void test_two_publishers_of_clock(void **state)
+{
+  (void)state;
+  scene->recording.topics[scene->clock].offer_count = 2;
+  for (int i = 0; i < 100; i++) {
+    scene->now_ns += 10 * MS;
+    scene->sim_ns += 10 * MS;
+    take_clock(scene->sim_ns);
+    take_clock(scene->sim_ns + 1500 * S);
+  }
+  assert_one("clock-two-publishers", "/clock");
+}
+
+static void test_a_clock_that_ticks_zero(void **state)
+{
+  (void)state;
+  simulate(10);
+  take_clock(0);
+  simulate(10);
+  assert_one("clock-zero", "/clock");
+}
+
+static void test_a_simulation_may_begin_at_zero(void **state)
+{
+  (void)state;
+  take_clock(0);
+  take_clock(0);
+  simulate(10);
+  assert_none();
+}
+
+/* --- evidence --- */
+
+static void test_simulated_time_without_a_clock(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 50; i++) {
+    scene->now_ns += 100 * MS;
+    take_point(scene->point, SIM + i * 100 * MS, "laser");
+    take_point(scene->odom, SIM + i * 100 * MS, "base");
+  }
+  assert_one("missing-evidence", "/clock");
+}
+
+static void test_messages_that_are_not_of_their_definition(void **state)
+{
+  (void)state;
+  tb__test_cdr_t cdr;
+  drive(10);
+  tb__test_cdr_point(&cdr, scene->now_ns, "laser");
+  cdr.size = 10;
+  take(scene->point, &cdr);
+  assert_evidence(assert_one("definition-unknown", "/point"), "1 of 11 messages");
+}
+
+static void test_a_recorded_definition_that_does_not_fit(void **state)
+{
+  (void)state;
+  uint32_t number;
+  tb__recorded_topic_input_t input = {.name = "/odd",
+                                      .type = "geometry_msgs/msg/PointStamped",
+                                      .definition = "string text\n",
+                                      .definition_encoding = "ros2msg",
+                                      .is_cdr = true};
+  assert_ok(tb__recording_add_topic(&scene->recording, &input, &number));
+  take_point(number, scene->now_ns, "frame");
+  assert_none();
+  assert_int_equal(scene->recording.topics[number].known->origin, TB__DEFINITION_BUILT_IN);
+  assert_int_equal(scene->recording.topics[number].first->stamps.kinds[TB__STAMP_GOOD], 1);
+}
+
+static void test_runs_that_begin_again(void **state)
+{
+  (void)state;
+  scene->logs_ros = true;
+  scene->send_ns = UNKNOWN;
+  for (int run = 0; run < 3; run++) {
+    scene->sim_ns = NOW + run * S;
+    if (run) tb__recording_begin_run(&scene->recording);
+    for (int i = 0; i < 50; i++) {
+      scene->sim_ns += 100 * MS;
+      take_point(scene->point, scene->sim_ns - 20 * MS, "laser");
+    }
+  }
+  assert_none();
+  assert_int_equal(scene->recording.log_epoch.number, 2);
+  assert_int_equal(scene->recording.topics[scene->point].first->stamps.backward, 0);
+}
+
+/* --- with a manifest --- */
+
+static void with_manifest(const char *text)
+{
+  static tb__manifest_t manifest;
+  static tb__problems_t problems;
+  memset(&problems, 0, sizeof problems);
+  tb__recording_fini(&scene->recording);
+  tb_status_t status = tb__manifest_parse(text, strlen(text), &problems, &manifest);
+  if (status) fail_msg("%s", problems.items[0].text);
+  begin(&manifest);
+}
+
+static void test_a_budget(void **state)
+{
+  (void)state;
+  with_manifest(
+      "timebase_manifest: 1\nmode: vehicle\nevidence: []\ntopics:\n  /other:\n    budget: 29ms\n");
+  drive(100);
+  assert_evidence(assert_one("stamp-old", "/other"), "the budget is 29.0 ms");
+}
+
+static void test_a_budget_that_is_met(void **state)
+{
+  (void)state;
+  with_manifest(
+      "timebase_manifest: 1\nmode: vehicle\nevidence: []\ntopics:\n  /other:\n    budget: 31ms\n");
+  drive(100);
+  assert_none();
+}
+
+static void test_declared_evidence(void **state)
+{
+  (void)state;
+  with_manifest("timebase_manifest: 1\nmode: vehicle\nevidence: [/tf, /map]\n");
+  drive(100);
+  assert_evidence(assert_one("missing-evidence", "/map"), "no message of it");
+}
+
+static void test_a_rule_that_is_off_for_a_topic(void **state)
+{
+  (void)state;
+  with_manifest("timebase_manifest: 1\nmode: vehicle\nevidence: []\nrules_off:\n"
+                "  stamp-zero: {reason: its driver has no clock, subjects: [/point]}\n");
+  take_point(scene->point, 0, "laser");
+  take_point(scene->odom, 0, "laser");
+  drive(20);
+  assert_one("stamp-zero", "/other");
+}
+
+/* --- bounds --- */
+
+static void test_more_frames_than_there_is_room_for(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 3 * TB__RECORDING_FRAMES_MAX; i++) {
+    char frame[32];
+    snprintf(frame, sizeof frame, "frame_%d", i);
+    scene->now_ns += MS;
+    take_point(scene->point, scene->now_ns, frame);
+  }
+  assert_none();
+  const tb__recorded_topic_t *topic = &scene->recording.topics[scene->point];
+  assert_int_equal(topic->frame_count, TB__RECORDING_FRAMES_MAX);
+  assert_int_equal(topic->rest->stamps.arrivals, 2 * TB__RECORDING_FRAMES_MAX);
+  assert_null(tb__recorded_stream_frame(&scene->recording, topic->rest));
+}
+
+static void test_more_topics_than_are_judged(void **state)
+{
+  (void)state;
+  uint32_t number = 0;
+  while (number < TB__RECORDING_TOPICS_MAX) {
+    char name[32];
+    snprintf(name, sizeof name, "/topic_%u", number);
+    number = add_topic(name, "geometry_msgs/msg/PointStamped", false, 1);
+  }
+  take_point(number, 0, "a");
+  assert_none();
+  assert_int_equal(scene->recording.topics[number].messages, 1);
+  assert_null(scene->recording.topics[number].first);
+  assert_null(scene->recording.topics[number].travel);
+  take_point(number - 1, 0, "a");
+  tb__findings_destroy(scene->findings);
+  assert_one("stamp-zero", "/topic_4094");
+}
+
+static void test_random_messages(void **state)
+{
+  (void)state;
+  uint64_t seed = test_seed();
+  for (int i = 0; i < 20000; i++) {
+    tb__test_cdr_t cdr;
+    tb__test_cdr_edge(&cdr, 0, "parent", "child");
+    for (int k = 0; k < 4; k++)
+      cdr.bytes[test_random(&seed) % cdr.size] = (uint8_t)test_random(&seed);
+    tb__recorded_message_t message = {
+        .topic = (uint32_t)(test_random(&seed) % 8),
+        .log_ns = (int64_t)(test_random(&seed) >> (1 + test_random(&seed) % 63)),
+        .publish_ns = (int64_t)test_random(&seed) >> (test_random(&seed) % 64),
+        .data = cdr.bytes,
+        .size = test_random(&seed) % cdr.size};
+    tb_status_t status = tb__recording_take(&scene->recording, &message);
+    assert_true(status == TB_OK || (status == TB_ERR_INVALID && message.topic == 7));
+  }
+  judge();
+}
+
+#define SCENARIO(function) cmocka_unit_test_setup_teardown(function, start, stop)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      SCENARIO(test_an_empty_recording),
+      SCENARIO(test_a_healthy_vehicle),
+      SCENARIO(test_a_healthy_vehicle_without_publish_times),
+      SCENARIO(test_a_healthy_simulation),
+      SCENARIO(test_a_healthy_simulation_logged_in_ros_time),
+      SCENARIO(test_a_simulation_logged_in_ros_time_without_publish_times),
+      SCENARIO(test_latched_messages_are_as_old_as_they_are),
+      SCENARIO(test_ros_time_declared_by_the_recorder),
+      SCENARIO(test_log_times_by_the_points_of_the_recorder),
+      SCENARIO(test_received_log_times_by_the_points_of_the_recorder),
+      SCENARIO(test_zero_stamps),
+      SCENARIO(test_zero_stamps_before_the_clock_began),
+      SCENARIO(test_the_first_nanosecond_is_not_zero),
+      SCENARIO(test_one_topic_on_wall_time_in_a_simulation),
+      SCENARIO(test_stamps_of_no_known_time),
+      SCENARIO(test_stamps_in_the_future),
+      SCENARIO(test_stamps_far_in_the_future),
+      SCENARIO(test_stamps_a_little_in_the_future),
+      SCENARIO(test_in_simulated_time_a_stamp_may_be_a_tick_ahead),
+      SCENARIO(test_clocks_of_hosts_that_are_apart),
+      SCENARIO(test_clocks_of_hosts_that_are_near),
+      SCENARIO(test_old_stamps),
+      SCENARIO(test_stamps_of_the_greatest_age),
+      SCENARIO(test_backward_stamps),
+      SCENARIO(test_equal_stamps_and_other_frames_are_not_backward),
+      SCENARIO(test_several_publishers_are_not_in_order),
+      SCENARIO(test_sensor_stamps_made_on_reception),
+      SCENARIO(test_sensor_stamps_of_acquisition),
+      SCENARIO(test_a_jump_back),
+      SCENARIO(test_a_late_tick_is_no_jump),
+      SCENARIO(test_samples_of_the_time_before_a_jump),
+      SCENARIO(test_a_gap),
+      SCENARIO(test_a_jump_forward),
+      SCENARIO(test_a_small_gap),
+      SCENARIO(test_a_stall),
+      SCENARIO(test_a_stall_at_the_end),
+      SCENARIO(test_a_pause),
+      SCENARIO(test_two_streams_of_clock),
+      SCENARIO(test_two_publishers_of_clock),
+      SCENARIO(test_a_clock_that_ticks_zero),
+      SCENARIO(test_a_simulation_may_begin_at_zero),
+      SCENARIO(test_simulated_time_without_a_clock),
+      SCENARIO(test_messages_that_are_not_of_their_definition),
+      SCENARIO(test_a_recorded_definition_that_does_not_fit),
+      SCENARIO(test_runs_that_begin_again),
+      SCENARIO(test_a_budget),
+      SCENARIO(test_a_budget_that_is_met),
+      SCENARIO(test_declared_evidence),
+      SCENARIO(test_a_rule_that_is_off_for_a_topic),
+      SCENARIO(test_more_frames_than_there_is_room_for),
+      SCENARIO(test_more_topics_than_are_judged),
+      SCENARIO(test_random_messages),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
