@@ -68,82 +68,48 @@ static void append_escaped(tb__markup_t *markup, const char *one)
     tb__markup_raw(markup, one);
 }
 
-void tb__markup_text(tb__markup_t *markup, const char *text, size_t most)
+static void append_text(tb__markup_t *markup, const char *text, size_t most, const char *breaks)
 {
   char one[TB_TEXT_CHARACTER_SIZE];
+  const char *begin = text;
   for (size_t taken; (taken = tb_text_escape_character(text, one)) > 0; text += taken) {
     if (most-- == 0) {
       tb__markup_raw(markup, "...");
       return;
     }
     append_escaped(markup, one);
+    if (*breaks && text > begin && strcmp(one, "/") == 0) tb__markup_raw(markup, breaks);
   }
+}
+
+void tb__markup_text(tb__markup_t *markup, const char *text, size_t most)
+{
+  append_text(markup, text, most, "");
+}
+
+void tb__markup_name(tb__markup_t *markup, const char *name, size_t most)
+{
+  append_text(markup, name, most, "<wbr/>");
 }
 
 /* --- numbers --- */
 
-void tb__number_text(double value, int decimals, char text[TB__DURATION_TEXT_SIZE])
+void tb__number_text(double value, int decimals, char text[TB__NUMBER_TEXT_SIZE])
 {
   static const double scales[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
   double scale = scales[decimals < 0 ? 0 : decimals > 6 ? 6 : decimals];
   if (!isfinite(value) || fabs(value) * scale > 9e17) {
-    snprintf(text, TB__DURATION_TEXT_SIZE, "-");
+    snprintf(text, TB__NUMBER_TEXT_SIZE, "-");
     return;
   }
   long long scaled = llround(value * scale), whole = scaled / (long long)scale;
   long long part = llabs(scaled % (long long)scale);
   const char *sign = scaled < 0 && whole == 0 ? "-" : "";
   if (decimals > 0)
-    snprintf(text, TB__DURATION_TEXT_SIZE, "%s%lld.%0*lld", sign, whole,
-             decimals > 6 ? 6 : decimals, part);
+    snprintf(text, TB__NUMBER_TEXT_SIZE, "%s%lld.%0*lld", sign, whole, decimals > 6 ? 6 : decimals,
+             part);
   else
-    snprintf(text, TB__DURATION_TEXT_SIZE, "%lld", whole);
-}
-
-/* From a minute on in two whole units. */
-static void long_duration_text(const char *sign, uint64_t seconds, char *text)
-{
-  static const struct {
-    uint64_t s;
-    const char *name;
-  } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
-  size_t unit = 0;
-  while (seconds < units[unit].s)
-    unit++;
-  uint64_t first = seconds / units[unit].s;
-  uint64_t second = seconds % units[unit].s / units[unit + 1].s;
-  if (second)
-    snprintf(text, TB__DURATION_TEXT_SIZE, "%s%llu %s %llu %s", sign, (unsigned long long)first,
-             units[unit].name, (unsigned long long)second, units[unit + 1].name);
-  else
-    snprintf(text, TB__DURATION_TEXT_SIZE, "%s%llu %s", sign, (unsigned long long)first,
-             units[unit].name);
-}
-
-void tb__duration_text(int64_t ns, char text[TB__DURATION_TEXT_SIZE])
-{
-  static const struct {
-    uint64_t ns;
-    const char *name;
-  } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
-  uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-  if (size >= UINT64_C(60) * 1000000000) {
-    long_duration_text(ns < 0 ? "-" : "", size / 1000000000, text);
-    return;
-  }
-  size_t unit = 0;
-  while (unit < 3 && size < units[unit].ns)
-    unit++;
-  if (size == 0) unit = 0;
-  double value = (double)size / (double)units[unit].ns;
-  char number[TB__DURATION_TEXT_SIZE];
-  tb__number_text(value,
-                  unit == 3 || size == 0 ? 0
-                  : value < 9.995        ? 2
-                  : value < 99.95        ? 1
-                                         : 0,
-                  number);
-  snprintf(text, TB__DURATION_TEXT_SIZE, "%s%.24s %s", ns < 0 ? "-" : "", number, units[unit].name);
+    snprintf(text, TB__NUMBER_TEXT_SIZE, "%lld", whole);
 }
 
 void tb__instant_text(int64_t ns, char text[TB__INSTANT_TEXT_SIZE])

@@ -27,11 +27,12 @@ void tb__markup_print(tb__markup_t *markup, const char *format, ...) TB_PRINTF(2
  * is cut, and ends with "...". */
 void tb__markup_text(tb__markup_t *markup, const char *text, size_t most);
 
-/* A duration with a unit, in three digits: "0 s", "-1.50 ms", "2 h 5 min". */
-#define TB__DURATION_TEXT_SIZE 32
-void tb__duration_text(int64_t ns, char text[TB__DURATION_TEXT_SIZE]);
+/* The same for a name between tags, where a narrow page may break it after each '/'. */
+void tb__markup_name(tb__markup_t *markup, const char *name, size_t most);
+
+#define TB__NUMBER_TEXT_SIZE 32
 /* `decimals` from 0 to 6. What is not finite is "-". */
-void tb__number_text(double value, int decimals, char text[TB__DURATION_TEXT_SIZE]);
+void tb__number_text(double value, int decimals, char text[TB__NUMBER_TEXT_SIZE]);
 /* A time in UTC if it is one of the years 2000 to 2261 ("2024-05-01 12:00:00.250 UTC"), else in
  * seconds. */
 #define TB__INSTANT_TEXT_SIZE 48

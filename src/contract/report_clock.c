@@ -1,6 +1,7 @@
 /* The section of /clock: its time, factor and rate, and its jumps. */
 #include <stdio.h>
 
+#include "contract/durations.h"
 #include "contract/report_parts.h"
 
 #define JUMPS_LISTED   50
@@ -95,14 +96,13 @@ static void write_jumps(tb__markup_t *page, const tb__report_t *report)
                        "<th>To</th></tr></thead><tbody>\n");
   for (size_t i = 0; i < shown; i++) {
     const tb__report_jump_t *jump = &clock->kept[i];
-    char after[TB__DURATION_TEXT_SIZE], by[TB__DURATION_TEXT_SIZE];
     char from[TB__INSTANT_TEXT_SIZE], to[TB__INSTANT_TEXT_SIZE];
-    tb__duration_text(jump->time_ns - report->axis.min_ns, after);
-    tb__duration_text(jump->to_ns - jump->from_ns, by);
     tb__instant_text(jump->from_ns, from);
     tb__instant_text(jump->to_ns, to);
-    tb__markup_print(page, "<tr><td>%s</td><td>%s%s</td><td>%s</td><td>%s</td></tr>\n", after,
-                     jump->to_ns > jump->from_ns ? "+" : "", by, from, to);
+    tb__markup_print(page, "<tr><td>%s</td><td>%s%s</td><td>%s</td><td>%s</td></tr>\n",
+                     tb__duration_text(jump->time_ns - report->axis.min_ns).text,
+                     jump->to_ns > jump->from_ns ? "+" : "",
+                     tb__duration_text(jump->to_ns - jump->from_ns).text, from, to);
   }
   tb__markup_raw(page, "</tbody></table>");
   if (clock->jumps > shown)

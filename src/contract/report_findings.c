@@ -80,7 +80,7 @@ static void write_remedy(tb__markup_t *page, const char *name, const tb__finding
   char command[TB__FINDING_TEXT_SIZE];
   tb__finding_text(finding, text, true, command, sizeof command);
   tb__markup_print(page, "<dt>%s</dt><dd><code>", name);
-  tb__markup_text(page, command, TB__REPORT_LINE_SHOWN);
+  tb__markup_text(page, command, TB__FINDING_TEXT_SIZE);
   tb__markup_raw(page, "</code></dd>\n");
 }
 

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/durations.h"
 #include "contract/report_parts.h"
 
-#define FOLD_ABOVE       40      /* topics without findings, which are then folded */
+#define FOLD_ABOVE       40      /* topics, the others are folded */
 #define FINE_MOST        200     /* topics with time lines in full resolution */
 #define CHARTS_MOST      100     /* topics with pictures of ages and intervals */
 #define CHARTS_OPEN      8       /* of which so many are open */
@@ -47,7 +48,7 @@ static const tb__verdict_t *verdict_of(const tb__verdict_t *verdicts, size_t cou
 
 static void write_rate(tb__markup_t *page, const tb__report_topic_t *topic)
 {
-  char number[TB__DURATION_TEXT_SIZE];
+  char number[TB__NUMBER_TEXT_SIZE];
   double range = (double)(topic->last_ns - topic->first_ns) / 1e9;
   double rate = topic->messages > 1 && range > 0 ? (double)(topic->messages - 1) / range : 0;
   if (rate <= 0) {
@@ -60,14 +61,13 @@ static void write_rate(tb__markup_t *page, const tb__report_topic_t *topic)
 
 static void write_age(tb__markup_t *page, const tb__report_topic_t *topic)
 {
-  char median[TB__DURATION_TEXT_SIZE], high[TB__DURATION_TEXT_SIZE];
   if (!topic->stamps || topic->stamps->age.moments.count == 0) {
     tb__markup_raw(page, "-");
     return;
   }
-  tb__duration_text(tb__spread_quantile(&topic->stamps->age, 0.5), median);
-  tb__duration_text(tb__spread_quantile(&topic->stamps->age, 0.99), high);
-  tb__markup_print(page, "%s, 99 %%: %s", median, high);
+  const tb__spread_t *ages = &topic->stamps->age;
+  tb__markup_print(page, "%s, 99 %%: %s", tb__duration_text(tb__spread_quantile(ages, 0.5)).text,
+                   tb__duration_text(tb__spread_quantile(ages, 0.99)).text);
 }
 
 static void write_row(tb__markup_t *page, const tb__frame_t *frame, const row_t *row, bool is_fine)
@@ -80,7 +80,7 @@ static void write_row(tb__markup_t *page, const tb__frame_t *frame, const row_t 
     tb__markup_raw(page, "</a> ");
   }
   tb__markup_raw(page, "<bdi class=\"n\">");
-  tb__markup_text(page, topic->name, TB__REPORT_NAME_SHOWN);
+  tb__markup_name(page, topic->name, TB__REPORT_NAME_SHOWN);
   tb__markup_raw(page, "</bdi> <bdi class=\"ty\">");
   tb__markup_text(page, topic->type, TB__REPORT_NAME_SHOWN);
   tb__markup_raw(page, "</bdi></th><td class=\"l\">");
@@ -116,16 +116,17 @@ static void write_lines(tb__markup_t *page, const tb__report_t *report, const tb
   bool is_fine = count <= FINE_MOST;
   while (judged < count && rows[judged].verdict)
     judged++;
-  bool is_folded = count - judged > FOLD_ABOVE;
+  /* Those with findings first; of these only the first ones where they are many. */
+  size_t open = count <= FOLD_ABOVE ? count : judged < FOLD_ABOVE ? judged : FOLD_ABOVE;
   tb__markup_print(page, "<section id=\"topics\"><h2>Topics <small>%llu</small></h2>\n",
                    (unsigned long long)(report->topic_count + report->topics_more));
-  if (is_folded && judged > 0) left_out = write_rows(page, frame, rows, judged, is_fine, limit);
-  size_t first = is_folded ? judged : 0;
-  if (is_folded)
-    tb__markup_print(page, "<details><summary>%zu topics without findings</summary>\n",
-                     count - first);
-  left_out += write_rows(page, frame, rows + first, count - first, is_fine, limit);
-  if (is_folded) tb__markup_raw(page, "</details>\n");
+  if (open > 0) left_out = write_rows(page, frame, rows, open, is_fine, limit);
+  if (open < count) {
+    tb__markup_print(page, "<details><summary>%zu %s</summary>\n", count - open,
+                     open < judged ? "more topics" : "topics without findings");
+    left_out += write_rows(page, frame, rows + open, count - open, is_fine, limit);
+    tb__markup_raw(page, "</details>\n");
+  }
   uint64_t more = left_out + report->topics_more;
   if (more > 0)
     tb__markup_print(page, "<p class=\"q\">%llu more topics are not shown.</p>\n",
@@ -190,14 +191,13 @@ static void write_chart(tb__markup_t *page, const tb__frame_t *frame, const char
                         tb__bands_t *bands, bool is_fine)
 {
   tb__cell_t cells[TB__BAND_BINS];
-  char note[160], least[TB__DURATION_TEXT_SIZE], greatest[TB__DURATION_TEXT_SIZE];
+  char note[160];
   if (!bands) return;
   tb__bands_follow(bands, frame->axis);
   tb__band_summary_t sum = tb__bands_summary(bands, 0, TB__BAND_BINS);
   if (sum.count == 0) return;
-  tb__duration_text(whole(sum.min), least);
-  tb__duration_text(whole(sum.max), greatest);
-  snprintf(note, sizeof note, "%s to %s", least, greatest);
+  snprintf(note, sizeof note, "%s to %s", tb__duration_text(whole(sum.min)).text,
+           tb__duration_text(whole(sum.max)).text);
   tb__chart_t chart = {.caption = caption,
                        .note = note,
                        .quantity = TB__QUANTITY_DURATION,

@@ -28,11 +28,9 @@ static int decimals_of(double step)
 static const struct {
   double ns, below_ns;
   const char *name;
-} time_units[] = {{1e6, 2e9, "ms"},
-                  {1e9, 300e9, "s"},
-                  {60e9, 7200e9, "min"},
-                  {3600e9, 172800e9, "h"},
-                  {86400e9, INFINITY, "d"}};
+} time_units[] = {{1e6, 2e9, "ms"},           {1e9, 300e9, "s"},
+                  {60e9, 7200e9, "min"},      {3600e9, 172800e9, "h"},
+                  {86400e9, 63115200e9, "d"}, {31557600e9, INFINITY, "years"}};
 
 static void write_time_labels(const tb__frame_t *frame, tb__markup_t *labels, tb__markup_t *grid)
 {
@@ -45,7 +43,7 @@ static void write_time_labels(const tb__frame_t *frame, tb__markup_t *labels, tb
   double most = range / time_units[unit].ns;
   double start = tb__axis_position(axis, axis->min_ns);
   for (int i = 0; i * step <= most * 1.000001 && i <= 2 * LABELS_X; i++) {
-    char number[TB__DURATION_TEXT_SIZE], left[TB__DURATION_TEXT_SIZE], x[TB__DURATION_TEXT_SIZE];
+    char number[TB__NUMBER_TEXT_SIZE], left[TB__NUMBER_TEXT_SIZE], x[TB__NUMBER_TEXT_SIZE];
     double bins = ldexp(i * step * time_units[unit].ns, -axis->place.shift);
     double share = (start + bins) / (double)frame->bins * 100;
     if (share > 100) break;
@@ -79,7 +77,7 @@ static void write_jumps(const tb__frame_t *frame, const int64_t *times_ns, size_
     places[i] = tb__axis_position(frame->axis, times_ns[i]);
   qsort(places, count, sizeof *places, by_number);
   for (size_t i = 0; i < count; i++) {
-    char x[TB__DURATION_TEXT_SIZE];
+    char x[TB__NUMBER_TEXT_SIZE];
     if (places[i] < 0 || places[i] > (double)frame->bins || places[i] < last + 0.5) continue;
     last = places[i];
     tb__number_text(places[i], 2, x);
@@ -170,13 +168,14 @@ static scale_t find_scale(const tb__chart_t *chart)
   static const struct {
     double ns;
     const char *name;
-  } units[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+  } units[] = {{31557600e9, "years"}, {86400e9, "d"}, {3600e9, "h"}, {60e9, "min"}, {1e9, "s"},
+               {1e6, "ms"},           {1e3, "us"},    {1, "ns"}};
   scale_t scale = {.unit = 1, .unit_name = chart->unit};
   find_range(chart, &scale.low, &scale.high);
   double size = fmax(fabs(scale.low), fabs(scale.high));
   if (chart->quantity == TB__QUANTITY_DURATION) {
     size_t i = 0;
-    while (i < 5 && size < units[i].ns * (i < 2 ? 3 : 1))
+    while (i < 7 && size < units[i].ns * (i < 4 ? 3 : 1))
       i++;
     scale.unit = units[i].ns;
     scale.unit_name = units[i].name;
@@ -198,7 +197,7 @@ static int y_of(const scale_t *scale, double value)
 
 static void write_x(tb__markup_t *page, char command, double x)
 {
-  char text[TB__DURATION_TEXT_SIZE];
+  char text[TB__NUMBER_TEXT_SIZE];
   tb__number_text(x, 2, text);
   char *point = strchr(text, '.');
   if (point && strcmp(point, ".00") == 0) *point = '\0';
@@ -210,7 +209,7 @@ static void write_labels(tb__markup_t *page, const scale_t *scale)
   int count = (int)lround((scale->high - scale->low) / scale->step);
   tb__markup_raw(page, "<div class=\"y\">");
   for (int i = 0; i <= count && i <= 2 * LABELS_Y; i++) {
-    char number[TB__DURATION_TEXT_SIZE], bottom[TB__DURATION_TEXT_SIZE];
+    char number[TB__NUMBER_TEXT_SIZE], bottom[TB__NUMBER_TEXT_SIZE];
     double value = (scale->low + i * scale->step) / scale->unit;
     tb__number_text(fabs(value) < 1e-9 * scale->step / scale->unit ? 0 : value,
                     decimals_of(scale->step / scale->unit), number);
@@ -339,26 +338,46 @@ void tb__chart_write(tb__markup_t *page, const tb__frame_t *frame, const tb__cha
 
 /* --- time lines --- */
 
+/* What part of a cell is on the axis, which begins and ends somewhere in a bin. */
+static double covered(const tb__frame_t *frame, size_t cell, size_t width)
+{
+  double from = fmax((double)(cell * width), tb__axis_position(frame->axis, frame->axis->min_ns));
+  double to =
+      fmin((double)((cell + 1) * width), tb__axis_position(frame->axis, frame->axis->max_ns));
+  return fmin(fmax((to - from) / (double)width, 0.1), 1);
+}
+
+/* How high a cell is, of `levels`; what has samples is seen. */
+static int level_of(double sum, double most, int levels)
+{
+  if (!(sum > 0)) return 0;
+  int level = (int)ceil(sum / most * levels - 0.25); /* chance alone changes no level */
+  return level < 1 ? 1 : level > levels ? levels : level;
+}
+
 void tb__strip_write(tb__markup_t *page, const tb__frame_t *frame, const tb__counts_t *counts,
                      size_t coarser, int levels, const char *label)
 {
-  uint64_t most = 0, sums[TB__AXIS_BINS] = {0};
+  double most = 0, sums[TB__AXIS_BINS] = {0};
   size_t cells = (frame->bins + coarser - 1) / coarser;
   for (size_t i = 0; i < frame->bins && i < TB__AXIS_BINS; i++)
-    sums[i / coarser] += counts->bins[i];
+    sums[i / coarser] += (double)counts->bins[i];
   for (size_t i = 0; i < cells; i++)
-    if (sums[i] > most) most = sums[i];
+    if (i > 0 && i + 1 < cells) most = fmax(most, sums[i]);
+  if (most > 0 && cells > 2) {
+    sums[0] /= covered(frame, 0, coarser);
+    sums[cells - 1] /= covered(frame, cells - 1, coarser);
+  } else {
+    most = fmax(most, fmax(sums[0], sums[cells - 1]));
+  }
   begin_picture(page, frame, TB__SVG_STRIP);
   tb__markup_text(page, label, 256);
   tb__markup_print(page, "\"><path class=\"s\" d=\"M0 %d", TB__SVG_STRIP);
   int height = 0; /* of the outline, which begins and ends at the bottom */
   for (size_t i = 0, run; i < cells; i += run) {
-    double share = most ? (double)sums[i] / (double)most : 0;
-    int level = (int)ceil(share * levels - 1e-9), wanted = level * TB__SVG_STRIP / levels;
-    for (run = 1; i + run < cells; run++) {
-      double next = most ? (double)sums[i + run] / (double)most : 0;
-      if ((int)ceil(next * levels - 1e-9) != level) break;
-    }
+    int level = level_of(sums[i], most, levels), wanted = level * TB__SVG_STRIP / levels;
+    for (run = 1; i + run < cells; run++)
+      if (level_of(sums[i + run], most, levels) != level) break;
     if (wanted != height) tb__markup_print(page, "v%d", height - wanted);
     height = wanted;
     size_t end = (i + run) * coarser;

@@ -17,7 +17,7 @@ HOSTILE = 40
 PAGE_MAX = 2_000_000
 ALLOWED = set("""html head meta title style body header nav main section article h1 h2 h3 h4 h5 h6
 p a span small b bdi code ul li dl dt dd div details summary table thead tbody tr th td figure
-figcaption svg defs path use""".split())
+figcaption svg defs path use wbr""".split())
 ATTRIBUTES = set("""lang charset name content http-equiv class id href style open scope data-l
 viewBox preserveAspectRatio role aria-label aria-hidden width height d""".split())
 VOID = {"meta"}
