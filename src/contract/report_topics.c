@@ -8,9 +8,10 @@
 
 #define FOLD_ABOVE       40      /* topics, the others are folded */
 #define FINE_MOST        200     /* topics with time lines in full resolution */
+#define HALF_MOST        500     /* in half of it */
 #define CHARTS_MOST      100     /* topics with pictures of ages and intervals */
 #define CHARTS_OPEN      8       /* of which so many are open */
-#define LINES_MAX        800000  /* bytes of time lines */
+#define LINES_MAX        950000  /* bytes of time lines */
 #define PAGE_FOR_CHARTS  1750000 /* bytes of the page, after which there are no more pictures */
 #define SAMPLES_PER_CELL 4
 
@@ -70,7 +71,8 @@ static void write_age(tb__markup_t *page, const tb__report_topic_t *topic)
                    tb__duration_text(tb__spread_quantile(ages, 0.99)).text);
 }
 
-static void write_row(tb__markup_t *page, const tb__frame_t *frame, const row_t *row, bool is_fine)
+static void write_row(tb__markup_t *page, const tb__frame_t *frame, const row_t *row,
+                      size_t coarser)
 {
   tb__report_topic_t *topic = row->topic;
   tb__markup_raw(page, "<tr><th scope=\"row\">");
@@ -86,7 +88,7 @@ static void write_row(tb__markup_t *page, const tb__frame_t *frame, const row_t 
   tb__markup_raw(page, "</bdi></th><td class=\"l\">");
   tb__counts_follow(&topic->counts, frame->axis);
   if (frame->bins > 0)
-    tb__strip_write(page, frame, &topic->counts, is_fine ? 1 : 2, is_fine ? 8 : 4, "messages");
+    tb__strip_write(page, frame, &topic->counts, coarser, coarser == 1 ? 8 : 4, "messages");
   tb__markup_print(page, "</td><td data-l=\"messages\">%llu</td><td data-l=\"rate\">",
                    (unsigned long long)topic->messages);
   write_rate(page, topic);
@@ -96,7 +98,7 @@ static void write_row(tb__markup_t *page, const tb__frame_t *frame, const row_t 
 }
 
 static size_t write_rows(tb__markup_t *page, const tb__frame_t *frame, const row_t *rows,
-                         size_t count, bool is_fine, size_t limit)
+                         size_t count, size_t coarser, size_t limit)
 {
   size_t i = 0;
   tb__markup_raw(page, "<table class=\"t\"><thead><tr><th>Topic</th><th class=\"l\">");
@@ -104,7 +106,7 @@ static size_t write_rows(tb__markup_t *page, const tb__frame_t *frame, const row
   tb__markup_raw(page, "</th><th>Messages</th><th>Rate</th><th>Age, median</th></tr></thead><tbody>"
                        "\n");
   for (; i < count && page->length < limit; i++)
-    write_row(page, frame, &rows[i], is_fine);
+    write_row(page, frame, &rows[i], coarser);
   tb__markup_raw(page, "</tbody></table>\n");
   return count - i;
 }
@@ -113,18 +115,18 @@ static void write_lines(tb__markup_t *page, const tb__report_t *report, const tb
                         const row_t *rows, size_t count)
 {
   size_t limit = page->length + LINES_MAX, judged = 0, left_out = 0;
-  bool is_fine = count <= FINE_MOST;
+  size_t coarser = count <= FINE_MOST ? 1 : count <= HALF_MOST ? 2 : 4;
   while (judged < count && rows[judged].verdict)
     judged++;
   /* Those with findings first; of these only the first ones where they are many. */
   size_t open = count <= FOLD_ABOVE ? count : judged < FOLD_ABOVE ? judged : FOLD_ABOVE;
   tb__markup_print(page, "<section id=\"topics\"><h2>Topics <small>%llu</small></h2>\n",
                    (unsigned long long)(report->topic_count + report->topics_more));
-  if (open > 0) left_out = write_rows(page, frame, rows, open, is_fine, limit);
+  if (open > 0) left_out = write_rows(page, frame, rows, open, coarser, limit);
   if (open < count) {
     tb__markup_print(page, "<details><summary>%zu %s</summary>\n", count - open,
                      open < judged ? "more topics" : "topics without findings");
-    left_out += write_rows(page, frame, rows + open, count - open, is_fine, limit);
+    left_out += write_rows(page, frame, rows + open, count - open, coarser, limit);
     tb__markup_raw(page, "</details>\n");
   }
   uint64_t more = left_out + report->topics_more;

@@ -166,7 +166,7 @@ static void make_topics(void)
       tb__report_message(report, NULL, START_NS, NULL);
       continue;
     }
-    feed(report, topic, &stamps[i], 600 * NS_PER_S, 200000000 + 700000 * i, 300000000, 9000000);
+    feed(report, topic, &stamps[i], 120 * NS_PER_S, 200000000 + 700000 * i, 300000000, 9000000);
     if (i % 3 == 0)
       add(findings, TB__RULE_STAMP_ZERO, TB__SUBJECT_TOPIC, name, NULL, "3 of 300 messages");
   }
@@ -195,7 +195,7 @@ static void make_worst(void)
   for (int i = 0; i < 1200; i++) {
     snprintf(name + 280, 20, "%d", i);
     tb__report_topic_t *topic = tb__report_topic(report, name, name);
-    for (int k = 0; k < 3000; k++) {
+    for (int k = 0; k < 300; k++) {
       int64_t age = (int64_t)draw(1000000000);
       tb__report_message(report, topic, START_NS + (int64_t)draw(1000) * NS_PER_S, &age);
     }
