@@ -12,6 +12,7 @@
 #include "bag.h"
 #include "bag_evidence.h"
 #include "check_against.h"
+#include "contract/junit.h"
 #include "findings.h"
 #include "json.h"
 #include "text.h"
@@ -20,8 +21,8 @@ enum { FOLDERS_MAX = 16 };
 
 typedef struct arguments {
   const char *bag, *manifest, *against;
-  const char *html; /* a file for the report; NULL: none */
-  double rate;      /* of --against; 0: not given */
+  const char *html, *junit; /* files to be written; NULL: none */
+  double rate;              /* of --against; 0: not given */
   const char *folders[FOLDERS_MAX];
   size_t folder_count;
   bool json;
@@ -241,6 +242,16 @@ static int write_html(check_t *check, const tb__findings_t *findings)
   return status ? command_failed(check->command, status, &error) : EXIT_OK;
 }
 
+/* EXIT_OK, or a message was printed. */
+static int write_junit(const check_t *check, const tb__findings_t *findings)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  if (!check->arguments->junit) return EXIT_OK;
+  tb_status_t status = tb__junit_write(findings, check->arguments->bag, check->arguments->fail_on,
+                                       check->arguments->junit, &error);
+  return status ? command_failed(check->command, status, &error) : EXIT_OK;
+}
+
 static int report(check_t *check, tb__findings_t *findings)
 {
   check_result_t result = {.path = check->arguments->bag,
@@ -251,6 +262,7 @@ static int report(check_t *check, tb__findings_t *findings)
                            .manifest = check->manifest_name};
   int status = findings_status(findings, check->arguments->fail_on);
   int written = write_html(check, findings);
+  if (!written) written = write_junit(check, findings);
   if (written) status = written;
   if (check->arguments->json) return json_finish(check->command, check_json(&result), status);
   check_print(&result);
@@ -292,7 +304,7 @@ static int load_manifest(check_t *check)
 /* False: *result is set. */
 static bool parse(const command_t *command, int argc, char **argv, arguments_t *out, int *result)
 {
-  enum { DEFINITIONS = 0x100, FAIL_ON, AGAINST, RATE, HTML };
+  enum { DEFINITIONS = 0x100, FAIL_ON, AGAINST, RATE, HTML, JUNIT };
   static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                           {"manifest", required_argument, NULL, 'm'},
                                           {"definitions", required_argument, NULL, DEFINITIONS},
@@ -300,6 +312,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
                                           {"against", required_argument, NULL, AGAINST},
                                           {"rate", required_argument, NULL, RATE},
                                           {"html", required_argument, NULL, HTML},
+                                          {"junit", required_argument, NULL, JUNIT},
                                           BAG_LIMIT_OPTIONS,
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
@@ -317,6 +330,8 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
       out->against = optarg;
     } else if (option == HTML) {
       out->html = optarg;
+    } else if (option == JUNIT) {
+      out->junit = optarg;
     } else if (option == RATE) {
       if (!command_parse_double(command, "--rate", optarg, 1e-6, 1e6, &out->rate))
         *result = EXIT_USAGE;
@@ -347,8 +362,9 @@ static int compare(const command_t *command, const arguments_t *arguments)
                                  .limits = arguments->limits};
   if (arguments->manifest)
     return command_usage_error(command, "--manifest and --against contradict each other");
-  if (arguments->html)
-    return command_usage_error(command, "--html and --against contradict each other");
+  if (arguments->html || arguments->junit)
+    return command_usage_error(command, "--%s and --against contradict each other",
+                               arguments->html ? "html" : "junit");
   return command_finish(command, check_against(command, &against));
 }
 
@@ -376,7 +392,8 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_check = {
     .name = "check",
     .summary = "check the time of a recording against the contract",
-    .usage = "timebase check BAG [--manifest FILE | --against ORIGINAL] [--html FILE] [--json]",
+    .usage = "timebase check BAG [--manifest FILE | --against ORIGINAL] [--html FILE] [--junit "
+             "FILE] [--json]",
     .help =
         "Judges the time of a recording by the rules of docs/contract.md: gaps and jumps of\n"
         "/clock, stamps of each topic and frame (zero, in the future, old, backward, of another\n"
@@ -402,6 +419,8 @@ const command_t command_check = {
         "  --html FILE        write a report too: one page without other files, with the "
         "findings,\n"
         "                     /clock, and time lines, ages and intervals of each topic\n"
+        "  --junit FILE       write JUnit XML too: a test case for each rule, which fails where\n"
+        "                     --fail-on has it\n"
         "  --json             print JSON\n" BAG_LIMIT_HELP "  -h, --help         this text\n\n"
         "Exit status: 0 nothing was found, 1 findings (with --against: messages are missing,\n"
         "extra, or out of order within their topic), 2 wrong usage or manifest, 3 a recording\n"

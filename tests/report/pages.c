@@ -1,11 +1,12 @@
-/* Makes pages of reports in a folder, for the tests that parse them and look at them in a browser:
- * a sound recording, one with many faults, 1,000 topics, nothing at all, the greatest page that
- * there can be, and `hostile` ones with random text in every field. */
+/* Makes pages of reports and JUnit files in a folder, for the tests that parse them and look at
+ * them in a browser: a sound recording, one with many faults, 1,000 topics, nothing at all, the
+ * greatest page that there can be, and `hostile` ones with random text in every field. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/junit.h"
 #include "contract/report.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -35,6 +36,8 @@ static void write_page(tb__report_t *report, tb__findings_t *findings, const cha
   snprintf(path, sizeof path, "%s/%s.html", folder, name);
   if (tb__findings_finish(findings)) fail("finish");
   if (tb__report_write(report, findings, path, &error)) fail(error.text);
+  snprintf(path, sizeof path, "%s/%s.xml", folder, name);
+  if (tb__junit_write(findings, name, TB__SEVERITY_ERROR, path, &error)) fail(error.text);
   tb__report_destroy(report);
   tb__findings_destroy(findings);
 }

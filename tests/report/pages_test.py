@@ -63,18 +63,47 @@ class Pages(unittest.TestCase):
                 texts[name] = file.read()
         return texts
 
-    def each(self):
+    def each(self, kind=".html"):
         for name, text in self.texts[0].items():
+            if not name.endswith(kind):
+                continue
             with self.subTest(name=name):
                 yield name, text
 
     def test_the_same_input_gives_the_same_page(self):
         self.assertEqual(self.texts[0], self.texts[1])
-        self.assertEqual(len(self.texts[0]), HOSTILE + 5)
+        self.assertEqual(len(self.texts[0]), 2 * (HOSTILE + 5))
 
     def test_bounds(self):
         for _, text in self.each():
             self.assertLessEqual(len(text), PAGE_MAX)
+
+        for _, text in self.each(".xml"):
+            self.assertLessEqual(len(text), PAGE_MAX)
+
+    def test_junit(self):
+        for name, _ in self.each(".xml"):
+            suite = self.roots[name].find("testsuite")
+            cases = suite.findall("testcase")
+            self.assertEqual(int(suite.get("tests")), len(cases))
+            self.assertEqual(len({case.get("name") for case in cases}), len(cases))
+            for kind in ("failure", "skipped"):
+                count = sum(case.find(kind) is not None for case in cases)
+                self.assertEqual(int(suite.get("failures" if kind == "failure" else kind)), count)
+            self.assertEqual({element.tag for case in cases for element in case} -
+                             {"failure", "skipped", "system-out"}, set())
+        cases = {case.get("name"): case for case in self.roots["faults.xml"].iter("testcase")}
+        failure = cases["mixed-time-base"].find("failure")
+        self.assertEqual(failure.get("type"), "error")
+        self.assertEqual(failure.get("message"),
+                         "/ekf is on wall time in a graph that follows /clock")
+        self.assertIn("/ekf: parameter use_sim_time is false", failure.text)
+        self.assertIsNone(cases["tf-late"].find("failure"))
+        self.assertIn("812 ms late", cases["tf-late"].find("system-out").text)
+        self.assertEqual(cases["clock-gap"].find("skipped").get("message"),
+                         "pauses are part of the exercise")
+        self.assertEqual(len(cases["clock-stall"]), 0)
+        self.assertFalse(list(self.roots["healthy.xml"].iter("failure")))
 
     def test_pages_are_well_formed(self):
         for name, _ in self.each():
