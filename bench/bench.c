@@ -70,6 +70,9 @@ static const struct {
     {"param_get_round_trip", "built without TB_WITH_ROS2"},
     {"node_create", "built without TB_WITH_ROS2"},
 #endif
+#ifndef TB_BENCH_COMMAND
+    {"observe_cpu", "built without TB_WITH_ROS2 or the command"},
+#endif
 #ifndef TB_BENCH_PLAY
     {"play_max, play_jitter_p99", "built without TB_WITH_BAG or TB_WITH_ROS2"},
 #endif
@@ -119,16 +122,19 @@ static const struct {
   const row_t *rows;
   const int *count;
 } tables[] = {
-    {core_rows, &core_row_count},   {definition_rows, &definition_row_count},
-    {tick_rows, &tick_row_count},   {timer_rows, &timer_row_count},
-    {wake_rows, &wake_row_count},   {allocation_rows, &allocation_row_count},
-    {shm_rows, &shm_row_count},
+    {core_rows, &core_row_count},       {definition_rows, &definition_row_count},
+    {tick_rows, &tick_row_count},       {timer_rows, &timer_row_count},
+    {wake_rows, &wake_row_count},       {allocation_rows, &allocation_row_count},
+    {shm_rows, &shm_row_count},         {measure_rows, &measure_row_count},
 #ifdef TB_BENCH_BAG
-    {bag_rows, &bag_row_count},     {sqlite_rows, &sqlite_row_count},
+    {bag_rows, &bag_row_count},         {sqlite_rows, &sqlite_row_count},
     {check_rows, &check_row_count},
 #endif
 #ifdef TB_BENCH_ROS2
-    {ros2_rows, &ros2_row_count},   {node_rows, &node_row_count},
+    {ros2_rows, &ros2_row_count},       {node_rows, &node_row_count},
+#endif
+#ifdef TB_BENCH_COMMAND
+    {observe_rows, &observe_row_count},
 #endif
 #ifdef TB_BENCH_PLAY
     {play_rows, &play_row_count},
@@ -217,6 +223,9 @@ int main(int argc, char **argv)
 #ifdef TB_BENCH_ROS2
   if (argc == 4 && !strcmp(argv[1], BENCH_ROS2_PEER)) return bench_ros2_peer(argv[2], argv[3]);
   if (argc == 4 && !strcmp(argv[1], BENCH_NODE_PEER)) return bench_node_peer(argv[2], argv[3]);
+#endif
+#ifdef TB_BENCH_COMMAND
+  if (argc == 2 && !strcmp(argv[1], BENCH_OBSERVE_PEER)) return bench_observe_peer();
 #endif
 #ifdef TB_BENCH_PLAY
   if (argc == 4 && !strcmp(argv[1], BENCH_PLAY_PEER)) return bench_play_peer(argv[2], argv[3]);

@@ -20,10 +20,10 @@ typedef struct row {
 } row_t;
 
 extern const row_t core_rows[], tick_rows[], timer_rows[], wake_rows[], allocation_rows[],
-    shm_rows[], definition_rows[];
+    shm_rows[], measure_rows[], definition_rows[];
 extern const int definition_row_count;
 extern const int core_row_count, tick_row_count, timer_row_count, wake_row_count;
-extern const int allocation_row_count, shm_row_count;
+extern const int allocation_row_count, shm_row_count, measure_row_count;
 
 /* The other process of the rows on shared memory: this program with this argument. */
 #define BENCH_SHM_PEER "--shm-peer"
@@ -45,6 +45,13 @@ int bench_ros2_peer(const char *in, const char *out);
 int bench_node_peer(const char *role, const char *count);
 extern const row_t ros2_rows[], node_rows[];
 extern const int ros2_row_count, node_row_count;
+#endif
+#ifdef TB_BENCH_COMMAND
+/* The process that receives what `timebase observe` observes. */
+#define BENCH_OBSERVE_PEER "--observe-peer"
+int bench_observe_peer(void);
+extern const row_t observe_rows[];
+extern const int observe_row_count;
 #endif
 #if defined(TB_BENCH_BAG) && defined(TB_BENCH_ROS2)
 #define TB_BENCH_PLAY

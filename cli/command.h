@@ -37,7 +37,9 @@ extern const command_t command_play;
 extern const command_t command_record;
 #endif
 #ifdef TB_CLI_ROS2
+extern const command_t command_audit;
 extern const command_t command_nodes;
+extern const command_t command_observe;
 extern const command_t command_param;
 extern const command_t command_sim_time;
 extern const command_t command_watch;

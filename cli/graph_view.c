@@ -74,8 +74,7 @@ void graph_view_close(graph_view_t *view)
   *view = (graph_view_t){0};
 }
 
-/* As if the signal had not been caught, so that the shell learns what ended the program. */
-static void end_by_signal(void)
+void graph_view_end_by_signal(void)
 {
   signal(*signalled, SIG_DFL);
   raise(*signalled);
@@ -86,7 +85,7 @@ static tb_status_t wait_for_change(const graph_view_t *view, uint32_t seen, int6
 {
   for (;;) {
     int64_t left_ns = until_ns - now_ns(view);
-    if (*signalled) end_by_signal();
+    if (*signalled) graph_view_end_by_signal();
     if (left_ns <= 0) return TB_ERR_TIMEOUT;
     tb_duration_t slice = {left_ns < SLICE_NS ? left_ns : SLICE_NS};
     tb_status_t status =
@@ -177,14 +176,15 @@ static void job_start(job_t *job, const pthread_attr_t *attributes)
   if (!job->is_thread) job_run(job);
 }
 
-/* A call that waits for an answer cannot be interrupted: a signal ends the program. */
-static void jobs_await(size_t count, int done)
+/* A call that waits for an answer cannot be interrupted: a signal ends the program, unless the
+ * caller waits for the answers. */
+static void jobs_await(const graph_view_t *view, size_t count, int done)
 {
   struct pollfd fds[] = {{done, POLLIN, 0}, {command_signal_fd(), POLLIN, 0}};
   char bytes[64];
   while (count > 0) {
-    poll(fds, 2, -1);
-    if (*signalled) end_by_signal();
+    poll(fds, view->defers_signals ? 1 : 2, -1);
+    if (*signalled && !view->defers_signals) graph_view_end_by_signal();
     size_t wanted = count < sizeof bytes ? count : sizeof bytes;
     ssize_t got = fds[0].revents ? read(done, bytes, wanted) : 0;
     if (got > 0) count -= (size_t)got;
@@ -208,7 +208,7 @@ int graph_view_each(const graph_view_t *view, size_t count, graph_view_work_t wo
     jobs[i] = (job_t){.work = work, .index = i, .user = user, .done = done[1]};
     job_start(&jobs[i], &attributes);
   }
-  jobs_await(count, done[0]);
+  jobs_await(view, count, done[0]);
   for (size_t i = 0; i < count; i++)
     if (jobs[i].is_thread) pthread_join(jobs[i].thread, NULL);
   pthread_attr_destroy(&attributes);

@@ -35,6 +35,7 @@ typedef struct graph_view {
   tb_ros2_graph_t *graph;
   tb_steady_clock_t *steady;
   int64_t begin_ns;                         /* steady */
+  bool defers_signals; /* the caller notices them: graph_view_each does not end the program */
   const tb_ros2_graph_snapshot_t *snapshot; /* the latest */
 } graph_view_t;
 
@@ -45,6 +46,9 @@ typedef void (*graph_view_work_t)(size_t index, void *user);
  * way. Afterwards SIGINT and SIGTERM end the program inside the calls below. */
 int graph_view_open(const command_t *command, int domain, graph_view_t *out);
 void graph_view_close(graph_view_t *view);
+
+/* After a signal: as if it had not been caught, so that the shell learns what ended the program. */
+void graph_view_end_by_signal(void);
 
 /* Takes a new snapshot. EXIT_OK, or a message has been printed. */
 int graph_view_refresh(graph_view_t *view);

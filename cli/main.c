@@ -15,11 +15,11 @@ static const command_t *const commands[] = {
     &command_bag,   &command_check,
 #endif
 #ifdef TB_CLI_ROS2
-    &command_watch,
+    &command_watch, &command_observe,
 #endif
-    &command_serve,    &command_now,    &command_sleep,
+    &command_serve, &command_now,     &command_sleep,
 #ifdef TB_CLI_ROS2
-    &command_nodes,    &command_param,  &command_sim_time,
+    &command_nodes, &command_param,   &command_sim_time, &command_audit,
 #endif
 #ifdef TB_CLI_MANIFEST
     &command_manifest,

@@ -1,8 +1,8 @@
 # The public headers, by the library that they belong to. This is the one list: installation, the
 # checks of headers and scripts/check-layers read it.
 set(timebase_core_headers
-  timebase.h arithmetic.h cancel_token.h clock.h clock_server.h condition.h duration.h error.h export.h extrapolating_source.h generic.h jump.h log.h
-  manual_source.h qos.h rate.h shm_publisher.h shm_source.h sleep.h source.h status.h steady_clock.h steady_time.h testing.h text.h time.h tick_sink.h timeline.h timer.h)
+  timebase.h arithmetic.h cancel_token.h clock.h clock_server.h condition.h duration.h error.h export.h extrapolating_source.h generic.h histogram.h jump.h log.h
+  manual_source.h publish_guard.h qos.h rate.h ready.h shm_publisher.h shm_source.h sleep.h source.h stamper.h statistics.h status.h steady_clock.h steady_time.h testing.h text.h time.h tick_sink.h timeline.h timer.h watchdog.h)
 set(timebase_ros2_headers
   ros2_arguments.h ros2_client.h ros2_clock_publisher.h ros2_clock_source.h ros2_context.h ros2_graph.h ros2_idl.h ros2_node.h
   ros2_parameter.h ros2_parameter_client.h ros2_publisher.h ros2_sample.h ros2_service.h ros2_simulation_services.h

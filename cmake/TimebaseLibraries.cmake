@@ -85,7 +85,7 @@ function(timebase_library component)
 endfunction()
 
 timebase_library(core
-  PARTS base platform held value clock wait source server
+  PARTS base platform held value clock wait source server measure
   LIBRARIES m
   LIBS -lm -lpthread)
 timebase_library(ros2

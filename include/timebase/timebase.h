@@ -11,14 +11,19 @@
 #include <timebase/error.h>
 #include <timebase/extrapolating_source.h>
 #include <timebase/generic.h>
+#include <timebase/histogram.h>
 #include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/manual_source.h>
+#include <timebase/publish_guard.h>
 #include <timebase/rate.h>
+#include <timebase/ready.h>
 #include <timebase/shm_publisher.h>
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>
 #include <timebase/source.h>
+#include <timebase/stamper.h>
+#include <timebase/statistics.h>
 #include <timebase/status.h>
 #include <timebase/steady_clock.h>
 #include <timebase/steady_time.h>
@@ -26,5 +31,6 @@
 #include <timebase/time.h>
 #include <timebase/timeline.h>
 #include <timebase/timer.h>
+#include <timebase/watchdog.h>
 
 #endif

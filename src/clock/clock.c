@@ -274,7 +274,7 @@ static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
   return derived;
 }
 
-static tb_status_t clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
+static tb_status_t clock_read(const tb_clock_t *clock, bool may_wait, tb_clock_reading_t *out)
 {
   /* C5: time, state and epoch of one moment */
   if (!clock || !out) return TB_ERR_INVALID;
@@ -283,7 +283,7 @@ static tb_status_t clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
     uint64_t move_epoch = atomic_load(&clock->move_epoch);
     uintptr_t word;
     snapshot_t snapshot = {0};
-    tb_status_t status = clock_settle(clock, &wait, &word, &snapshot);
+    tb_status_t status = clock_settle(clock, may_wait ? &wait : NULL, &word, &snapshot);
     if (status) return status;
     if (word & TB__WORD_OS) {
       read_epoch_of(word, &snapshot);
@@ -302,9 +302,33 @@ static tb_status_t clock_read(const tb_clock_t *clock, tb_clock_reading_t *out)
 tb_status_t tb_clock_read_sized(const tb_clock_t *clock, tb_clock_reading_t *out, size_t out_size)
 {
   tb_clock_reading_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
-  tb_status_t status = clock_read(clock, full);
+  tb_status_t status = clock_read(clock, true, full);
   TB__SIZED_END(status, out, out_size, full);
   return status;
+}
+
+tb_status_t tb__clock_try_read(const tb_clock_t *clock, tb_clock_reading_t *out)
+{
+  return clock_read(clock, false, out);
+}
+
+void tb__clock_count_ticks(const tb_clock_t *clock, tb__tick_counts_t *out)
+{
+  tb_timeline_t *timeline = tb__timeline_target(tb__clock_timeline(clock));
+  const tb__page_t *page = timeline->view ? atomic_load(&timeline->view->page) : NULL;
+  uint64_t repeats = atomic_load_explicit(&timeline->counts.repeats, memory_order_relaxed);
+  tb__page_copy_t copy;
+  bool on_page = page && tb__page_load(page, &copy);
+  *out = (tb__tick_counts_t){
+      .timeline = timeline,
+      .ticks = page ? atomic_load(&page->version)
+                    : atomic_load_explicit(&timeline->counts.ticks, memory_order_relaxed),
+      .repeats = page ? 0 : repeats,
+      .jumps_backward =
+          atomic_load_explicit(&timeline->counts.jumps_backward, memory_order_relaxed),
+      .runs = page ? on_page && copy.linear.rate > 0
+                   : (atomic_load(&timeline->version) & TB__VERSION_RUNNING) != 0,
+  };
 }
 
 /* The clock may move meanwhile, and the timeline that it left may jump then: read again. */

@@ -79,6 +79,21 @@ bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *t
     TB_REQUIRES(timeline->mutex);
 void tb__clock_unlock(tb_timeline_t *timeline) TB_RELEASE(timeline->mutex);
 
+/* tb_clock_read that never blocks: TB_ERR_BUSY during a blocking jump. */
+tb_status_t tb__clock_try_read(const tb_clock_t *clock, tb_clock_reading_t *out) TB_WARN_UNUSED;
+
+/* The ticks of the clock's supply so far, to be compared with a later count if the timeline is the
+ * same. */
+typedef struct tb__tick_counts {
+  const tb_timeline_t *timeline; /* not to be used */
+  uint64_t ticks;   /* on a page of shared memory: also where this process follows none */
+  uint64_t repeats; /* those among them that moved nothing; 0: unknown, on a page */
+  uint64_t jumps_backward;
+  bool runs; /* time runs by itself: each tick sets it again, also one that repeats the time */
+} tb__tick_counts_t;
+
+void tb__clock_count_ticks(const tb_clock_t *clock, tb__tick_counts_t *out);
+
 /* tb_clock_create (in src/source/clock_create.c), once it has registered what makes the default. */
 tb_status_t tb__clock_create(const tb_clock_options_t *options, tb_clock_t **out) TB_WARN_UNUSED;
 /* Prepares zeroed memory as a clock on an operating system's timeline. */

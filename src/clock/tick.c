@@ -224,6 +224,7 @@ static void repeat_locked(tb_timeline_t *timeline, tb_clock_state_t state)
 {
   int64_t steady_ns = tb__steady_coarse_now_ns();
   count_one(&timeline->counts.ticks);
+  count_one(&timeline->counts.repeats);
   meter_tick(timeline, steady_ns, timeline->time_ns);
   tb__timeline_count_stall(timeline, steady_ns);
   atomic_store_explicit(&timeline->liveness.repeated_ns, steady_ns, memory_order_relaxed);

@@ -55,7 +55,7 @@ typedef struct tb__wakeup_thread {
 } tb__wakeup_thread_t;
 
 typedef struct tb__timeline_counts {
-  _Atomic uint64_t ticks, jumps_forward, jumps_backward, dropped, stalls;
+  _Atomic uint64_t ticks, repeats, jumps_forward, jumps_backward, dropped, stalls;
   _Atomic int64_t largest_forward_ns, largest_backward_ns, advanced_ns;
   _Atomic int64_t longest_handler_ns;
   _Atomic double rate;

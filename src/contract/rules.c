@@ -57,7 +57,7 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .consequence = "The ROS time of such a node stays 0 or stops: its timers do not fire, "
                            "and it stamps with 0.",
             .remedy_ros = "ros2 topic info --verbose /clock",
-            .remedy_timebase = "timebase serve --sim-time",
+            .remedy_timebase = "timebase nodes",
             .remedy_launch = "Node(..., parameters=[{'qos_overrides./clock.subscription."
                              "reliability': 'best_effort', 'qos_overrides./clock.subscription."
                              "durability': 'volatile'}])",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/callback_depth.h"
 #include "base/fork.h"
 #include "dds/first_sample.h"
 #include "dds/interfaces.h"
@@ -103,6 +104,7 @@ static void on_data(dds_entity_t handle, void *user)
   dds_sample_info_t info[BATCH_SIZE];
   dds_return_t count;
   tb__guarded_map_enter_thread(); /* the callback may read a clock on shared memory */
+  tb__callback_begin();
   do {
     count = dds_takecdr(handle, batch, BATCH_SIZE, info, DDS_ANY_STATE);
     for (dds_return_t i = 0; i < count; i++) {
@@ -110,6 +112,7 @@ static void on_data(dds_entity_t handle, void *user)
       ddsi_serdata_unref(batch[i]);
     }
   } while (count == BATCH_SIZE);
+  tb__callback_end();
   innermost = frame.outer;
 }
 

@@ -186,6 +186,11 @@ tb_status_t tb__definition_entry_checked(tb__definition_entry_t *entry,
   return advance(entry);
 }
 
+bool tb__definition_entry_is_confirmed(const tb__definition_entry_t *entry)
+{
+  return entry->has_fitted;
+}
+
 const tb__known_definition_t *tb__definition_entry_fit(tb__definition_entry_t *entry,
                                                        const void *cdr, size_t size)
 {

@@ -76,7 +76,9 @@ TB_PRIVATE_API bool tb__known_definition_fits(const tb__known_definition_t *know
  * `why` may be NULL. TB_ERR_NO_MEMORY. [file system] */
 TB_PRIVATE_API tb_status_t tb__definition_entry_checked(tb__definition_entry_t *entry,
                                                         const tb__known_definition_t *known,
-                                                        bool fits, const char *why) TB_WARN_UNUSED;
+                                                        bool fits, const char *why);
+/* Whether a message has fitted. */
+TB_PRIVATE_API bool tb__definition_entry_is_confirmed(const tb__definition_entry_t *entry);
 /* Both, for readers on one thread: the definition that the first message fits; NULL: none does. The
  * second and later calls return it without a look at the message. */
 TB_PRIVATE_API const tb__known_definition_t *tb__definition_entry_fit(tb__definition_entry_t *entry,

@@ -1,4 +1,5 @@
 #include "ros2/dispatch.h"
+#include "base/callback_depth.h"
 #include "base/list.h"
 
 #include "held/parking.h"
@@ -89,6 +90,7 @@ static void *run(void *argument)
 {
   tb__dispatch_t *dispatch = argument;
   here = dispatch;
+  tb__callback_begin(); /* all that the thread does */
   for (;;) {
     tb__deadline_t deadline;
     uint32_t seen = atomic_load(&dispatch->work);

@@ -1,6 +1,7 @@
 /* Every allocation and every platform call of the core made to fail in turn. A scenario makes one
  * kind of object, works with it and destroys it; a new one is a function and a line in main. */
 #include <dirent.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <timebase/testing.h>
 #include <timebase/timebase.h>
@@ -178,6 +179,111 @@ static tb_status_t handlers(void)
 end:
   tb_jump_handler_destroy(first);
   tb_jump_handler_destroy(second);
+  return status;
+}
+
+static tb_status_t a_histogram(void)
+{
+  tb_status_t status;
+  tb_histogram_stats_t stats;
+  tb_histogram_t *histogram = NULL;
+  tb_histogram_writer_t *first = NULL, *second = NULL;
+  TRY_MAKE(histogram, tb_histogram_create(NULL, &histogram));
+  TRY_MAKE(first, tb_histogram_writer_create(histogram, &first));
+  tb_histogram_record(first, (tb_duration_t){S});
+  TRY_MAKE(second, tb_histogram_writer_create(histogram, &second));
+  tb_histogram_record(second, (tb_duration_t){2 * S});
+  TRY(tb_histogram_snapshot(histogram));
+  TRY(tb_histogram_stats(histogram, TB_HISTOGRAM_INTERVAL, &stats));
+  assert_int_equal(stats.count, 2);
+end:
+  tb_histogram_destroy(histogram);
+  return status;
+}
+
+static void count_ready(tb_ready_t *ready, const tb_ready_result_t *result, void *user)
+{
+  (void)ready, (void)result;
+  ++*(_Atomic int *)user;
+}
+
+static tb_status_t readiness(void)
+{
+  tb_status_t status;
+  _Atomic int calls = 0;
+  tb_ready_t *ready = NULL;
+  tb_publish_guard_t *guard = NULL;
+  TRY_MAKE(guard, tb_publish_guard_create(by.clock, &guard));
+  TRY(tb_publish_guard_wait(guard, NULL, NULL));
+  TRY(tb_ready_wait(by.clock, NULL, NULL, NULL, NULL));
+  TRY_MAKE(ready, tb_ready_on(by.clock, NULL, count_ready, &calls, &ready));
+  while (!calls)
+    sched_yield();
+end:
+  tb_ready_destroy(ready);
+  tb_publish_guard_destroy(guard);
+  return status;
+}
+
+static tb_status_t a_stamper(void)
+{
+  tb_status_t status;
+  tb_stamp_t stamp;
+  tb_steady_time_t now;
+  tb_stamper_t *stamper = NULL;
+  TRY_MAKE(stamper, tb_stamper_create(by.clock, NULL, &stamper));
+  TRY(tb_stamper_note(stamper));
+  TRY(tb_steady_clock_now(by.steady, &now));
+  TRY(tb_stamp_from_steady(stamper, now, &stamp));
+end:
+  tb_stamper_destroy(stamper);
+  return status;
+}
+
+static tb_status_t statistics_of_a_node(void)
+{
+  tb_status_t status;
+  tb_topic_statistics_t *topic = NULL;
+  tb_timer_statistics_t *timer = NULL;
+  tb_statistics_t *statistics = NULL;
+  const tb_statistics_options_t options = {.node = "/node", .clock = by.clock};
+  const tb_topic_statistics_options_t of_topic = {.topic = "/image"};
+  char path[] = "/tmp/timebase-metrics-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  TRY_MAKE(statistics, tb_statistics_create(&options, &statistics));
+  TRY_MAKE(topic, tb_topic_statistics_create(statistics, &of_topic, &topic));
+  TRY_MAKE(timer, tb_timer_statistics_create(statistics, "timer", &timer));
+  tb_topic_statistics_begin(topic, &(tb_topic_message_t){.stamp_ns = S, .has_stamp = true});
+  tb_topic_statistics_end(topic);
+  TRY(tb_statistics_snapshot(statistics));
+  TRY(tb_statistics_save_openmetrics(statistics, path, NULL));
+end:
+  tb_statistics_destroy(statistics);
+  unlink(path);
+  return status;
+}
+
+static void count_expired(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
+{
+  (void)watchdog, (void)info;
+  ++*(_Atomic int *)user;
+}
+
+static tb_status_t a_watchdog(void)
+{
+  tb_status_t status;
+  _Atomic int calls = 0;
+  tb_watchdog_t *watchdog = NULL;
+  const tb_watchdog_options_t options = {
+      .limit = {1}, .on_expired = count_expired, .user = &calls, .clock = by.clock};
+  TRY_MAKE(watchdog, tb_watchdog_create(&options, &watchdog));
+  TRY(tb_watchdog_start(watchdog));
+  while (!calls)
+    sched_yield();
+end:
+  tb_watchdog_destroy(watchdog);
   return status;
 }
 
@@ -616,6 +722,11 @@ static void test_faults_in_the_watch_for_forks(void **state)
   X(clocks)                                                                                        \
   X(a_move_to_a_source)                                                                            \
   X(handlers)                                                                                      \
+  X(a_histogram)                                                                                   \
+  X(readiness)                                                                                     \
+  X(a_watchdog)                                                                                    \
+  X(a_stamper)                                                                                     \
+  X(statistics_of_a_node)                                                                          \
   X(waits)                                                                                         \
   X(timers)                                                                                        \
   X(a_queue_with_a_thread)                                                                         \

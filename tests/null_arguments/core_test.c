@@ -7,15 +7,20 @@
 #include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/extrapolating_source.h>
+#include <timebase/histogram.h>
 #include <timebase/jump.h>
 #include <timebase/log.h>
 #include <timebase/manual_source.h>
+#include <timebase/publish_guard.h>
 #include <timebase/qos.h>
 #include <timebase/rate.h>
+#include <timebase/ready.h>
 #include <timebase/shm_publisher.h>
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>
 #include <timebase/source.h>
+#include <timebase/stamper.h>
+#include <timebase/statistics.h>
 #include <timebase/steady_clock.h>
 #include <timebase/steady_time.h>
 #include <timebase/testing.h>
@@ -23,6 +28,7 @@
 #include <timebase/time.h>
 #include <timebase/timeline.h>
 #include <timebase/timer.h>
+#include <timebase/watchdog.h>
 
 #include "null_arguments/null_arguments.h"
 #include "within.h"
@@ -142,6 +148,24 @@ static void test_extrapolating_source(void **state)
   REFUSED(tb_extrapolating_source_stats(ANY, NULL));
 }
 
+static void test_histogram(void **state)
+{
+  (void)state;
+  REFUSED(tb_histogram_create(NULL, NULL));
+  NOTHING(tb_histogram_destroy(NULL));
+  REFUSED(tb_histogram_writer_create(NULL, ANY));
+  REFUSED(tb_histogram_writer_create(ANY, NULL));
+  NOTHING(tb_histogram_writer_destroy(NULL));
+  NOTHING(tb_histogram_record(NULL, NS));
+  REFUSED(tb_histogram_snapshot(NULL));
+  REFUSED(tb_histogram_stats(NULL, TB_HISTOGRAM_INTERVAL, ANY));
+  REFUSED(tb_histogram_stats(ANY, TB_HISTOGRAM_INTERVAL, NULL));
+  REFUSED(tb_histogram_quantile(NULL, TB_HISTOGRAM_INTERVAL, 0.5, ANY));
+  REFUSED(tb_histogram_quantile(ANY, TB_HISTOGRAM_INTERVAL, 0.5, NULL));
+  REFUSED(tb_histogram_count_at_most(NULL, TB_HISTOGRAM_INTERVAL, NS, ANY));
+  REFUSED(tb_histogram_count_at_most(ANY, TB_HISTOGRAM_INTERVAL, NS, NULL));
+}
+
 static void test_jump(void **state)
 {
   (void)state;
@@ -192,6 +216,31 @@ static void test_rate(void **state)
   NOTHING(tb_rate_destroy(NULL));
   REFUSED(tb_rate_sleep(NULL, NULL, NULL));
   REFUSED(tb_rate_reset(NULL));
+}
+
+static void test_publish_guard(void **state)
+{
+  (void)state;
+  REFUSED(tb_publish_guard_create(NULL, ANY));
+  REFUSED(tb_publish_guard_create(ANY, NULL));
+  NOTHING(tb_publish_guard_destroy(NULL));
+  REFUSED(tb_publish_guard_check(NULL, NULL));
+  REFUSED(tb_publish_guard_wait(NULL, NULL, NULL));
+  REFUSED(tb_publish_guard_stats(NULL, ANY));
+  REFUSED(tb_publish_guard_stats(ANY, NULL));
+}
+
+static void test_ready(void **state)
+{
+  (void)state;
+  tb_ready_callback_t callback = (tb_ready_callback_t)ANY_FUNCTION;
+  REFUSED(tb_ready_wait(NULL, NULL, NULL, NULL, NULL));
+  REFUSED(tb_ready_on(NULL, NULL, callback, NULL, ANY));
+  REFUSED(tb_ready_on(ANY, NULL, NULL, NULL, ANY));
+  REFUSED(tb_ready_on(ANY, NULL, callback, NULL, NULL));
+  NOTHING(tb_ready_destroy(NULL));
+  REFUSED(tb_ready_read(NULL, ANY));
+  REFUSED(tb_ready_read(ANY, NULL));
 }
 
 static void test_shm_publisher(void **state)
@@ -348,6 +397,73 @@ static void test_timer(void **state)
   NOTHING(tb_timer_destroy(NULL));
 }
 
+static void test_stamper(void **state)
+{
+  (void)state;
+  REFUSED(tb_stamper_create(NULL, NULL, ANY));
+  REFUSED(tb_stamper_create(ANY, NULL, NULL));
+  NOTHING(tb_stamper_destroy(NULL));
+  REFUSED(tb_stamper_note(NULL));
+  REFUSED(tb_stamp_from_steady(NULL, STEADY, ANY));
+  REFUSED(tb_stamp_from_steady(ANY, STEADY, NULL));
+  REFUSED(tb_stamp_from_system(NULL, TIME, ANY));
+  REFUSED(tb_stamp_from_system(ANY, TIME, NULL));
+}
+
+static void test_statistics(void **state)
+{
+  (void)state;
+  size_t size;
+  const tb_statistics_options_t no_clock = {.node = "/a"}, no_node = {.clock = ANY};
+  const tb_topic_statistics_options_t no_topic = {0};
+  REFUSED(tb_statistics_create(NULL, ANY));
+  REFUSED(tb_statistics_create(&no_clock, ANY));
+  REFUSED(tb_statistics_create(&no_node, ANY));
+  REFUSED(tb_statistics_create(&no_clock, NULL));
+  NOTHING(tb_statistics_destroy(NULL));
+  REFUSED(tb_topic_statistics_create(NULL, &no_topic, ANY));
+  REFUSED(tb_topic_statistics_create(ANY, NULL, ANY));
+  REFUSED(tb_topic_statistics_create(ANY, &no_topic, ANY));
+  REFUSED(tb_topic_statistics_create(ANY, &no_topic, NULL));
+  NOTHING(tb_topic_statistics_destroy(NULL));
+  NOTHING(tb_topic_statistics_begin(NULL, ANY));
+  NOTHING(tb_topic_statistics_begin(ANY, NULL));
+  NOTHING(tb_topic_statistics_end(NULL));
+  REFUSED(tb_timer_statistics_create(NULL, "a", ANY));
+  REFUSED(tb_timer_statistics_create(ANY, NULL, ANY));
+  REFUSED(tb_timer_statistics_create(ANY, "a", NULL));
+  NOTHING(tb_timer_statistics_destroy(NULL));
+  NOTHING(tb_timer_statistics_note(NULL, TIME, TIME, 0));
+  NOTHING(tb_timer_statistics_note_steady(NULL, STEADY, STEADY, 0));
+  REFUSED(tb_statistics_snapshot(NULL));
+  REFUSED(tb_statistics_clock(NULL, ANY));
+  REFUSED(tb_statistics_clock(ANY, NULL));
+  REFUSED(tb_topic_statistics_summary(NULL, ANY));
+  REFUSED(tb_topic_statistics_summary(ANY, NULL));
+  ZERO(tb_topic_statistics_histogram(NULL, TB_TOPIC_MESSAGE_AGE));
+  ZERO(tb_timer_statistics_lateness(NULL));
+  ZERO(tb_timer_statistics_missed(NULL));
+  REFUSED(tb_statistics_openmetrics(NULL, 0, NULL, &size));
+  REFUSED(tb_statistics_openmetrics(ANY, 1, NULL, &size));
+  REFUSED(tb_statistics_openmetrics(ANY, 1, ANY, NULL));
+  REFUSED(tb_statistics_save_openmetrics(NULL, "a", NULL));
+  REFUSED(tb_statistics_save_openmetrics(ANY, NULL, NULL));
+}
+
+static void test_watchdog(void **state)
+{
+  (void)state;
+  REFUSED(tb_watchdog_create(NULL, ANY));
+  REFUSED(tb_watchdog_create(&(tb_watchdog_options_t){.limit = NS}, ANY));
+  REFUSED(tb_watchdog_create(&(tb_watchdog_options_t)TB_WATCHDOG_OPTIONS_INIT, NULL));
+  NOTHING(tb_watchdog_destroy(NULL));
+  REFUSED(tb_watchdog_start(NULL));
+  REFUSED(tb_watchdog_stop(NULL));
+  NOTHING(tb_watchdog_kick(NULL));
+  REFUSED(tb_watchdog_read(NULL, ANY));
+  REFUSED(tb_watchdog_read(ANY, NULL));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -358,11 +474,14 @@ int main(void)
       cmocka_unit_test(test_duration),
       cmocka_unit_test(test_error),
       cmocka_unit_test(test_extrapolating_source),
+      cmocka_unit_test(test_histogram),
       cmocka_unit_test(test_jump),
       cmocka_unit_test(test_log),
       cmocka_unit_test(test_manual_source),
       cmocka_unit_test(test_qos),
       cmocka_unit_test(test_rate),
+      cmocka_unit_test(test_publish_guard),
+      cmocka_unit_test(test_ready),
       cmocka_unit_test(test_shm_publisher),
       cmocka_unit_test(test_shm_source),
       cmocka_unit_test(test_sleep),
@@ -374,6 +493,9 @@ int main(void)
       cmocka_unit_test(test_time),
       cmocka_unit_test(test_timeline),
       cmocka_unit_test(test_timer),
+      cmocka_unit_test(test_stamper),
+      cmocka_unit_test(test_statistics),
+      cmocka_unit_test(test_watchdog),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,7 @@ class Pages(unittest.TestCase):
         failure = cases["mixed-time-base"].find("failure")
         self.assertEqual(failure.get("type"), "error")
         self.assertEqual(failure.get("message"),
-                         "/ekf is on wall time in a graph that follows /clock")
+                         "/ekf is on wall time in a graph with /clock")
         self.assertIn("/ekf: parameter use_sim_time is false", failure.text)
         self.assertIsNone(cases["tf-late"].find("failure"))
         self.assertIn("812 ms late", cases["tf-late"].find("system-out").text)

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <timebase/ready.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_publisher.h>
@@ -76,6 +77,8 @@ static void scene_init(scene_t *scene, bool by_itself, void (*destroy)(scene_t *
 /* In the callback: returns when the handle is being destroyed. */
 static void be_destroyed(scene_t *scene)
 {
+  assert_status(tb_ready_wait(tb_ros2_node_clock(node), NULL, WITHIN(TB_NO_WAIT), NULL, NULL),
+                TB_ERR_DEADLOCK); /* it would delay what brings time */
   sem_post(&scene->inside);
   if (scene->by_itself) scene->destroy(scene);
 }

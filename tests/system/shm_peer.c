@@ -413,12 +413,13 @@ static void timer_of(const char *period)
 
 /* ---- under a storm ---- */
 
-static _Atomic uint64_t announced, changes;
+static _Atomic uint64_t begun, announced, changes;
 static _Atomic bool checks_end;
 
 static void count_before(const tb_jump_t *jump, void *user)
 {
   (void)user;
+  atomic_fetch_add(&begun, 1);
   bool good = now_of_clock() == jump->before.ns;
   if (!good || !shm_pattern_has(jump->before.ns)) puts("wrong time before");
 }
@@ -482,6 +483,9 @@ static void count_changes(const char *unused)
 {
   (void)unused;
   now_of_clock(); /* all that was published has been dispatched after this */
+  while (atomic_load(&announced) !=
+         atomic_load(&begun)) /* others see the time before "after" ends */
+    usleep(100);
   printf("count_changes %" PRIu64 "\n", atomic_load(&changes));
 }
 

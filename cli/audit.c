@@ -1,0 +1,216 @@
+#include "audit.h"
+
+#include <getopt.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_report.h"
+#include "findings.h"
+#include "text.h"
+#include "unnamed.h"
+
+enum { OPTION_JSON = 256, OPTION_WATCH, OPTION_FAIL_ON, OPTION_DURATION };
+
+#define STEP_NS           (50 * TB_NS_PER_MS)
+#define DURATION_NS       (2 * TB_NS_PER_S)
+#define WATCH_DURATION_NS (5 * TB_NS_PER_S)
+
+typedef struct arguments {
+  bool json, watch;
+  tb__severity_t fail_on;
+  tb_duration_t duration; /* 0: the default */
+  graph_options_t graph;
+} arguments_t;
+
+static int64_t now_ns(const audit_t *audit)
+{
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(audit->view.steady, &now);
+  return now.ns;
+}
+
+/* Samples topics until then. False: a signal came first. */
+static bool wait_until(audit_t *audit, int64_t deadline_ns)
+{
+  struct pollfd fd = {.fd = command_signal_fd(), .events = POLLIN};
+  for (;;) {
+    int64_t left_ns = deadline_ns - now_ns(audit);
+    if (left_ns <= 0) return true;
+    audit_topics_step(audit);
+    if (left_ns > STEP_NS) left_ns = STEP_NS;
+    if (poll(&fd, 1, (int)((left_ns + TB_NS_PER_MS - 1) / TB_NS_PER_MS)) > 0) return false;
+  }
+}
+
+/* --- rounds --- */
+
+static void forget(audit_t *audit)
+{
+  node_times_release(&audit->view, audit->times);
+  free(audit->nodes);
+  tb__findings_destroy(audit->findings);
+  audit->times = NULL;
+  audit->nodes = NULL;
+  audit->findings = NULL;
+}
+
+/* Findings of what was gathered. EXIT_OK, or a message has been printed. */
+static int judge(audit_t *audit)
+{
+  int result = audit_nodes_judge(audit);
+  if (result) return result;
+  audit->findings = tb__findings_create();
+  if (!audit->findings) return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
+  audit_nodes_find(audit);
+  audit_receivers_find(audit);
+  audit_clock_find(audit);
+  audit_topics_find(audit);
+  tb_status_t status = tb__findings_finish(audit->findings);
+  return status ? command_failed(audit->command, status, NULL) : EXIT_OK;
+}
+
+/* The questions to the nodes, which wait for answers while the main thread samples topics. */
+typedef struct asking {
+  audit_t *audit;
+  tb_duration_t limit;
+  int result;
+} asking_t;
+
+static void *ask(void *user)
+{
+  asking_t *asking = user;
+  audit_t *audit = asking->audit;
+  asking->result = node_times_query(&audit->view, asking->limit, &audit->times);
+  return NULL;
+}
+
+/* Asks and listens until the end of the time. *out_signalled: a signal came first. */
+static int gather(audit_t *audit, int64_t duration_ns, bool *out_signalled)
+{
+  int64_t begin_ns = now_ns(audit);
+  asking_t asking = {audit, audit->limit, EXIT_OK};
+  pthread_t thread;
+  if (asking.limit.ns > duration_ns) asking.limit.ns = duration_ns;
+  int64_t end_ns = duration_ns < INT64_MAX - begin_ns ? begin_ns + duration_ns : INT64_MAX;
+  int result = audit_topics_begin(audit);
+  audit->answered_ns = begin_ns;
+  bool is_thread = !result && pthread_create(&thread, NULL, ask, &asking) == 0;
+  if (!result && !is_thread) ask(&asking);
+  if (!result) *out_signalled = !wait_until(audit, end_ns);
+  if (is_thread) pthread_join(thread, NULL);
+  audit_topics_end(audit);
+  return result ? result : asking.result;
+}
+
+static int run_once(audit_t *audit, const arguments_t *arguments)
+{
+  int64_t duration_ns = arguments->duration.ns ? arguments->duration.ns : DURATION_NS;
+  bool is_signalled = false;
+  int result = graph_view_settle(&audit->view, arguments->graph.wait, NULL, NULL);
+  if (!result) result = gather(audit, duration_ns, &is_signalled);
+  if (is_signalled) graph_view_end_by_signal();
+  if (!result) result = judge(audit);
+  if (result) return result;
+  if (arguments->json)
+    result = audit_report_json(audit);
+  else
+    audit_report_text(audit);
+  if (!arguments->json && !audit->view.snapshot->node_count) graph_view_print_empty(&audit->view);
+  return result ? result : findings_status(audit->findings, arguments->fail_on);
+}
+
+/* Until a signal comes; the status is that of the last round. */
+static int run_watch(audit_t *audit, const arguments_t *arguments)
+{
+  int64_t duration_ns = arguments->duration.ns ? arguments->duration.ns : WATCH_DURATION_NS;
+  audit_changes_t changes = {0};
+  bool is_signalled = false;
+  int status = EXIT_OK;
+  int result = graph_view_settle(&audit->view, arguments->graph.wait, NULL, NULL);
+  while (!result) {
+    result = gather(audit, changes.rounds ? duration_ns : DURATION_NS, &is_signalled);
+    if (result || is_signalled) break;
+    result = judge(audit);
+    if (!result) result = audit_report_changes(audit, &changes, arguments->json);
+    if (result || !command_flush()) break;
+    status = findings_status(audit->findings, arguments->fail_on);
+    forget(audit);
+    audit_clock_restart(audit);
+    result = graph_view_refresh(&audit->view);
+  }
+  audit_changes_fini(&changes);
+  return result ? result : status;
+}
+
+static int audit_run(const command_t *command, const arguments_t *arguments)
+{
+  static audit_t audit; /* large */
+  audit = (audit_t){
+      .command = command, .limits = tb__contract_limits_default(), .limit = arguments->graph.limit};
+  int result = graph_view_open(command, arguments->graph.domain, &audit.view);
+  audit.view.defers_signals = true;
+  if (!result) result = audit_clock_open(&audit);
+  if (!result) result = audit_events_open(&audit);
+  if (!result) result = audit_topics_open(&audit);
+  if (!result)
+    result = arguments->watch ? run_watch(&audit, arguments) : run_once(&audit, arguments);
+  forget(&audit);
+  audit_topics_close(&audit.topics);
+  audit_events_close(&audit.events);
+  audit_clock_close(&audit.clock);
+  graph_view_close(&audit.view);
+  return command_finish(command, result);
+}
+
+/* --- arguments --- */
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  static const struct option options[] = {
+      {"json", no_argument, NULL, OPTION_JSON},
+      {"watch", no_argument, NULL, OPTION_WATCH},
+      {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
+      {"duration", required_argument, NULL, OPTION_DURATION},
+      GRAPH_OPTIONS,
+      {"help", no_argument, NULL, 'h'},
+      {0},
+  };
+  arguments_t arguments = {.fail_on = TB__SEVERITY_ERROR,
+                           .graph = {.domain = -1, .limit = {2 * TB_NS_PER_S}}};
+  int option, result = EXIT_OK;
+  while (!result && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+    switch (option) {
+    case OPTION_JSON:
+      arguments.json = true;
+      break;
+    case OPTION_WATCH:
+      arguments.watch = true;
+      break;
+    case OPTION_FAIL_ON:
+      if (!findings_parse_fail_on(command, optarg, &arguments.fail_on)) result = EXIT_USAGE;
+      break;
+    case OPTION_DURATION:
+      if (!command_parse_limit(command, "--duration", optarg, &arguments.duration))
+        result = EXIT_USAGE;
+      break;
+    case 'h':
+      return command_help(command);
+    default:
+      result = graph_options_take(command, option, argv, &arguments.graph);
+    }
+  }
+  if (result) return result;
+  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  return audit_run(command, &arguments);
+}
+
+const command_t command_audit = {
+    .name = "audit",
+    .summary = "find what is wrong with time on a graph",
+    .usage = "timebase audit [--watch] [--fail-on warn|error] [--json] [--duration D]\n"
+             "                      [--wait D] [--limit D] [--domain N]",
+    .help = "HELP",
+    .run = run,
+};

@@ -1,0 +1,310 @@
+#include "audit_clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit.h"
+#include "publishers.h"
+
+#define TOPIC       "/clock"
+#define DEPTH       50 /* ticks come faster than a busy machine takes them */
+#define COARSE_NS   (100 * TB_NS_PER_MS)
+#define ASK_NS      (TB_NS_PER_S)
+#define PAUSED_BYTE 1
+
+/* States of simulation_interfaces/msg/SimulationState. */
+enum { SIMULATION_STOPPED = 0, SIMULATION_PAUSED = 2 };
+
+#define SECONDS(ns) ((double)(ns) / (double)TB_NS_PER_S)
+
+/* --- gathering --- */
+
+/* FNV-1a; never 0, which is "not known". */
+static uint64_t id_of(const uint8_t guid[16])
+{
+  uint64_t hash = UINT64_C(1469598103934665603);
+  for (int i = 0; i < 16; i++)
+    hash = (hash ^ guid[i]) * UINT64_C(1099511628211);
+  return hash ? hash : 1;
+}
+
+static uint32_t word_at(const uint8_t *bytes, bool is_little)
+{
+  uint32_t word = 0;
+  for (int i = 0; i < 4; i++)
+    word |= (uint32_t)bytes[i] << (is_little ? 8 * i : 24 - 8 * i);
+  return word;
+}
+
+static bool read_tick(const tb_ros2_sample_t *sample, int64_t *out_ns)
+{
+  const uint8_t *bytes = sample->cdr;
+  if (sample->size < 12) return false;
+  bool is_little = bytes[1] & 1;
+  uint32_t nanoseconds = word_at(bytes + 8, is_little);
+  if (nanoseconds >= TB_NS_PER_S) return false;
+  *out_ns = (int64_t)(int32_t)word_at(bytes + 4, is_little) * TB_NS_PER_S + nanoseconds;
+  return true;
+}
+
+static void on_tick(const tb_ros2_sample_t *sample, void *user)
+{
+  audit_clock_t *clock = user;
+  tb_steady_time_t now = {0};
+  int64_t tick_ns = 0;
+  uint64_t id = id_of(sample->writer_guid);
+  bool is_good = read_tick(sample, &tick_ns);
+  tb_steady_clock_now(clock->steady, &now);
+  pthread_mutex_lock(&clock->mutex);
+  if (is_good) {
+    tb__ticks_feed(&clock->ticks, id, tick_ns, now.ns);
+    clock->recent[clock->recent_count++ % AUDIT_TICKS_KEPT] = (struct audit_tick){tick_ns, now.ns};
+    tb__spread_add(&clock->latency, sample->receive_timestamp_ns - sample->source_timestamp_ns);
+    for (uint32_t i = 0; i < clock->ticks.publisher_count; i++)
+      if (clock->ticks.publishers[i].id == id) memcpy(clock->guids[i], sample->writer_guid, 16);
+  }
+  clock->malformed += !is_good;
+  pthread_mutex_unlock(&clock->mutex);
+}
+
+int audit_clock_open(audit_t *audit)
+{
+  audit_clock_t *clock = &audit->clock;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_t qos = TB_QOS_INIT_CLOCK;
+  tb_ros2_subscription_options_t options = {on_tick, clock};
+  *clock = (audit_clock_t){.steady = audit->view.steady};
+  pthread_mutex_init(&clock->mutex, NULL);
+  audit_clock_restart(audit);
+  qos.depth = DEPTH;
+  tb_status_t status = tb_ros2_subscription_create(audit->view.context, TOPIC, CLOCK_TYPE, &qos,
+                                                   &options, &clock->subscription, &error);
+  return status ? command_failed(audit->command, status, &error) : EXIT_OK;
+}
+
+void audit_clock_close(audit_clock_t *clock)
+{
+  if (!clock->steady) return;
+  tb_ros2_subscription_destroy(clock->subscription);
+  pthread_mutex_destroy(&clock->mutex);
+  *clock = (audit_clock_t){0};
+}
+
+void audit_clock_restart(audit_t *audit)
+{
+  audit_clock_t *clock = &audit->clock;
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(clock->steady, &now);
+  pthread_mutex_lock(&clock->mutex);
+  clock->begin_ns = now.ns;
+  tb__ticks_init(&clock->ticks, &audit->limits, true);
+  memset(&clock->latency, 0, sizeof clock->latency);
+  memset(clock->guids, 0, sizeof clock->guids);
+  clock->malformed = 0;
+  clock->recent_count = 0;
+  pthread_mutex_unlock(&clock->mutex);
+}
+
+void audit_clock_now(audit_clock_t *clock, audit_now_t *out)
+{
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(clock->steady, &now);
+  pthread_mutex_lock(&clock->mutex);
+  const tb__tick_stream_t *all = &clock->ticks.all;
+  *out = (audit_now_t){
+      .steady_ns = now.ns,
+      .clock_ns = all->first_ns ? all->last_ns : 0,
+      .step_ns = all->usual_step_ns,
+      .distinct = all->ticks - all->kinds[TB__TICK_REPEAT] - all->kinds[TB__TICK_ZERO],
+      .epoch = all->epoch,
+  };
+  pthread_mutex_unlock(&clock->mutex);
+}
+
+int64_t audit_clock_reached(audit_clock_t *clock, int64_t time_ns, int64_t from_ns)
+{
+  int64_t reached_ns = 0;
+  pthread_mutex_lock(&clock->mutex);
+  for (uint64_t i = 0; i < AUDIT_TICKS_KEPT && i < clock->recent_count; i++) {
+    const struct audit_tick *tick =
+        &clock->recent[(clock->recent_count - 1 - i) % AUDIT_TICKS_KEPT];
+    if (tick->arrival_ns < from_ns) break;
+    if (tick->tick_ns >= time_ns) reached_ns = tick->arrival_ns;
+  }
+  pthread_mutex_unlock(&clock->mutex);
+  return reached_ns;
+}
+
+/* --- judging --- */
+
+/* What was gathered, and who publishes. */
+typedef struct judged {
+  audit_t *audit;
+  tb__ticks_t ticks;
+  int64_t begin_ns, end_ns;
+  const uint8_t (*guids)[16];
+  const tb_ros2_graph_endpoint_t *publishers;
+  size_t publisher_count;
+} judged_t;
+
+static const char *publisher_name(const judged_t *judged, uint32_t index)
+{
+  const char *name = audit_node_of(judged->audit->view.snapshot, judged->guids[index]);
+  return name ? name : "a program without a node";
+}
+
+/* The one that ticks; NULL: none, or several. */
+static const char *only_publisher(const judged_t *judged)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = judged->audit->view.snapshot;
+  if (judged->ticks.publisher_count == 1) return audit_node_of(snapshot, judged->guids[0]);
+  if (judged->ticks.publisher_count == 0 && judged->publisher_count == 1)
+    return audit_owner_of(snapshot, &judged->publishers[0]);
+  return NULL;
+}
+
+static tb__finding_input_t finding_of(const judged_t *judged, tb__rule_id_t rule)
+{
+  return (tb__finding_input_t){
+      .rule = rule, .kind = TB__SUBJECT_CLOCK, .subject = TOPIC, .cause = only_publisher(judged)};
+}
+
+static void find_several(const judged_t *judged)
+{
+  const tb__ticks_t *ticks = &judged->ticks;
+  uint32_t count = tb__ticks_simultaneous(ticks);
+  tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_TWO_PUBLISHERS);
+  char detail[16];
+  if (count < 2) return;
+  snprintf(detail, sizeof detail, "%u", count);
+  input.detail = detail;
+  input.cause = NULL;
+  for (uint32_t i = 0; i < ticks->publisher_count; i++) {
+    const tb__tick_stream_t *stream = &ticks->publishers[i].stream;
+    tb__findings_add(judged->audit->findings, &input,
+                     "%s ticks at %.1f Hz; its last time is %.3f s", publisher_name(judged, i),
+                     tb__tick_stream_rate(stream), SECONDS(stream->last_ns));
+  }
+}
+
+static void find_double(const judged_t *judged)
+{
+  for (uint32_t i = 0; i < judged->ticks.publisher_count; i++) {
+    const tb__tick_stream_t *stream = &judged->ticks.publishers[i].stream;
+    tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_TWO_STREAMS);
+    if (!tb__tick_stream_is_double(stream)) continue;
+    input.cause = audit_node_of(judged->audit->view.snapshot, judged->guids[i]);
+    tb__findings_add(judged->audit->findings, &input,
+                     "%s goes to and fro between two times that are %.3f s apart",
+                     publisher_name(judged, i), SECONDS(stream->apart_ns));
+  }
+}
+
+static bool is_double(const judged_t *judged)
+{
+  for (uint32_t i = 0; i < judged->ticks.publisher_count; i++)
+    if (tb__tick_stream_is_double(&judged->ticks.publishers[i].stream)) return true;
+  return tb__ticks_simultaneous(&judged->ticks) > 1;
+}
+
+/* The service of that type that a node of the graph has; NULL: none has. */
+static const char *service_of(const audit_t *audit, const char *type)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
+  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[i];
+    if (endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REQUEST && !endpoint->is_publisher &&
+        strcmp(endpoint->type, type) == 0)
+      return endpoint->name;
+  }
+  return NULL;
+}
+
+/* Whether the clock's server says that it is paused. */
+static bool is_paused(const audit_t *audit)
+{
+  static const char simulation[] = "simulation_interfaces/srv/GetSimulationState";
+  static const char player[] = "rosbag2_interfaces/srv/IsPaused";
+  tb_duration_t limit = {ASK_NS};
+  uint8_t state;
+  const char *service = service_of(audit, simulation);
+  if (service && audit_ask(audit, service, simulation, limit, &state))
+    return state == SIMULATION_PAUSED || state == SIMULATION_STOPPED;
+  const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
+  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[i];
+    if (endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REQUEST && !endpoint->is_publisher &&
+        strcmp(endpoint->type, player) == 0 && endpoint->node >= 0 &&
+        audit->nodes[endpoint->node].role == AUDIT_ROLE_CLOCK &&
+        audit_ask(audit, endpoint->name, player, limit, &state) && state == PAUSED_BYTE)
+      return true;
+  }
+  return false;
+}
+
+static void find_stall(const judged_t *judged)
+{
+  const tb__tick_stream_t *all = &judged->ticks.all;
+  tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_STALL);
+  int64_t limit_ns = tb__tick_stream_stall_limit(all, &judged->audit->limits);
+  int64_t since_ns = all->first_ns ? all->last_arrival_ns : judged->begin_ns;
+  int64_t silence_ns = judged->end_ns - since_ns;
+  bool is_repeated = all->first_ns && judged->end_ns - all->heard_ns <= limit_ns;
+  if (!judged->publisher_count || silence_ns <= limit_ns || is_repeated) return;
+  if (all->ticks && !all->first_ns) return; /* it ticks with 0: clock-zero */
+  if (!tb_ros2_subscription_matched(judged->audit->clock.subscription)) return;
+  if (is_paused(judged->audit)) return;
+  if (all->first_ns)
+    tb__findings_add(judged->audit->findings, &input, "no tick for %.1f s; the last one was %.3f s",
+                     SECONDS(silence_ns), SECONDS(all->last_ns));
+  else
+    tb__findings_add(judged->audit->findings, &input,
+                     "there is a publisher, and no tick came in %.1f s", SECONDS(silence_ns));
+}
+
+static void find_steps(const judged_t *judged)
+{
+  const tb__tick_stream_t *all = &judged->ticks.all;
+  tb__findings_t *findings = judged->audit->findings;
+  tb__finding_input_t backward = finding_of(judged, TB__RULE_CLOCK_BACKWARDS);
+  tb__finding_input_t zero = finding_of(judged, TB__RULE_CLOCK_ZERO);
+  tb__finding_input_t gap = finding_of(judged, TB__RULE_CLOCK_GAP);
+  tb__finding_input_t rate = finding_of(judged, TB__RULE_CLOCK_RATE);
+  if (all->kinds[TB__TICK_BACKWARD] && !is_double(judged))
+    tb__findings_add(findings, &backward, "%" PRIu64 " times, by up to %.3f s; first at %.3f s",
+                     all->kinds[TB__TICK_BACKWARD], SECONDS(all->backward_ns),
+                     SECONDS(all->backward_at_ns));
+  if (all->kinds[TB__TICK_ZERO])
+    tb__findings_add(findings, &zero, "%" PRIu64 " of %" PRIu64 " ticks are 0",
+                     all->kinds[TB__TICK_ZERO], all->ticks);
+  if (all->kinds[TB__TICK_GAP])
+    tb__findings_add(findings, &gap, "%" PRIu64 " gaps, the longest of %.3f s after %.3f s",
+                     all->kinds[TB__TICK_GAP], SECONDS(all->gap_ns), SECONDS(all->gap_at_ns));
+  if (all->usual_step_ns > COARSE_NS)
+    tb__findings_add(findings, &rate, "its steps are of %.3f s, at %.1f Hz",
+                     SECONDS(all->usual_step_ns), tb__tick_stream_rate(all));
+}
+
+void audit_clock_find(audit_t *audit)
+{
+  audit_clock_t *clock = &audit->clock;
+  judged_t judged = {.audit = audit};
+  uint8_t guids[TB__TICK_PUBLISHERS][16];
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(clock->steady, &now);
+  pthread_mutex_lock(&clock->mutex);
+  judged.ticks = clock->ticks;
+  judged.begin_ns = clock->begin_ns;
+  memcpy(guids, clock->guids, sizeof guids);
+  pthread_mutex_unlock(&clock->mutex);
+  judged.end_ns = now.ns;
+  judged.guids = (const uint8_t(*)[16])guids;
+  judged.publisher_count =
+      tb_ros2_graph_publishers(audit->view.snapshot, TOPIC, &judged.publishers);
+  tb__ticks_end(&judged.ticks, now.ns);
+  find_several(&judged);
+  find_double(&judged);
+  find_stall(&judged);
+  find_steps(&judged);
+}

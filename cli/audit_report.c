@@ -1,0 +1,270 @@
+#include "audit_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "findings.h"
+#include "json.h"
+#include "text.h"
+
+#define MS(ns)      ((double)(ns) / (double)TB_NS_PER_MS)
+#define SECONDS(ns) ((double)(ns) / (double)TB_NS_PER_S)
+
+/* What /clock was like, for the last line. */
+typedef struct clock_facts {
+  size_t publishers;
+  uint64_t ticks;
+  double rate_hz, factor;
+  int64_t last_ns, step_ns, latency_ns; /* p99.9 of the latency */
+  bool is_paused;
+} clock_facts_t;
+
+static clock_facts_t clock_facts(const audit_t *audit)
+{
+  audit_clock_t *clock = (audit_clock_t *)&audit->clock;
+  const tb_ros2_graph_endpoint_t *publishers;
+  pthread_mutex_lock(&clock->mutex);
+  const tb__tick_stream_t *all = &clock->ticks.all;
+  clock_facts_t facts = {
+      .ticks = all->ticks,
+      .rate_hz = tb__tick_stream_rate(all),
+      .factor = tb__tick_stream_factor(all),
+      .last_ns = all->last_ns,
+      .step_ns = all->usual_step_ns,
+      .latency_ns = tb__spread_quantile(&clock->latency, 0.999),
+      .is_paused = all->first_ns && !all->usual_step_ns && all->kinds[TB__TICK_REPEAT],
+  };
+  pthread_mutex_unlock(&clock->mutex);
+  facts.publishers = tb_ros2_graph_publishers(audit->view.snapshot, "/clock", &publishers);
+  return facts;
+}
+
+/* A time that is read from /clock is wrong by at most that. 0: not known. */
+static int64_t error_of(const clock_facts_t *facts)
+{
+  if (!facts->step_ns || facts->factor <= 0 || facts->latency_ns < 0) return 0;
+  return (int64_t)(facts->factor * (double)facts->latency_ns) + facts->step_ns;
+}
+
+/* --- as text --- */
+
+static void print_clock(const clock_facts_t *facts)
+{
+  if (!facts->publishers)
+    text_out("no publisher of /clock");
+  else if (!facts->ticks)
+    text_out("no tick of /clock");
+  else if (facts->is_paused)
+    text_out("/clock is paused at %.3f s", SECONDS(facts->last_ns));
+  else if (!facts->step_ns)
+    text_out("few ticks of /clock");
+  else
+    text_out("/clock at %.1f Hz, factor %.3f", facts->rate_hz, facts->factor);
+  int64_t error_ns = error_of(facts);
+  if (error_ns) text_out(", its time is wrong by at most %.1f ms", MS(error_ns));
+}
+
+static size_t count_base(const audit_t *audit, tb__base_t base)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < audit->view.snapshot->node_count; i++)
+    count += audit->nodes[i].verdict.base == base;
+  return count;
+}
+
+void audit_report_text(const audit_t *audit)
+{
+  clock_facts_t facts = clock_facts(audit);
+  findings_print(audit->findings);
+  findings_print_counts(audit->findings);
+  text_out("; %zu nodes: %zu on /clock, %zu on wall time, %zu unknown; %zu topics sampled; ",
+           audit->view.snapshot->node_count, count_base(audit, TB__BASE_CLOCK),
+           count_base(audit, TB__BASE_WALL), count_base(audit, TB__BASE_UNKNOWN),
+           audit_topics_sampled(&audit->topics));
+  print_clock(&facts);
+  text_out("\n");
+  command_flush();
+}
+
+/* --- as JSON --- */
+
+static const char *role_name(audit_role_t role)
+{
+  static const char *const names[] = {"node", "quiet", "recorder", "player", "clock", "tool"};
+  return names[role];
+}
+
+static json_t *nodes_json(const audit_t *audit)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
+    const tb_ros2_graph_node_t *node = &audit->view.snapshot->nodes[i];
+    tb__base_verdict_t verdict = audit->nodes[i].verdict;
+    json_t *item = json_object();
+    json_put(item, "name", text_json(node->full_name));
+    json_put(item, "middleware", text_json(node->middleware));
+    json_put(item, "role", json_string(role_name(audit->nodes[i].role)));
+    json_put(item, "time_base", json_string(tb__base_name(verdict.base)));
+    json_put(item, "by", json_string(tb__base_evidence_name(verdict.by)));
+    json_put(item, "evidence", json_string(tb__base_evidence_text(verdict)));
+    json_push(list, item);
+  }
+  return list;
+}
+
+static json_t *clock_json(const audit_t *audit)
+{
+  clock_facts_t facts = clock_facts(audit);
+  int64_t error_ns = error_of(&facts);
+  json_t *out = json_object();
+  json_put(out, "publishers", json_integer((json_int_t)facts.publishers));
+  json_put(out, "ticks", json_integer((json_int_t)facts.ticks));
+  json_put(out, "rate_hz", json_real(facts.rate_hz));
+  json_put(out, "factor", json_real(facts.factor));
+  json_put(out, "time_ns", json_integer(facts.last_ns));
+  json_put(out, "step_ns", json_integer(facts.step_ns));
+  json_put(out, "latency_p999_ns", json_integer(facts.latency_ns));
+  json_put(out, "error_ns", error_ns ? json_integer(error_ns) : json_null());
+  return out;
+}
+
+static json_t *report_json(const audit_t *audit)
+{
+  json_t *root = json_object();
+  json_put(root, "domain", json_integer(tb_ros2_context_domain_id(audit->view.context)));
+  json_put(root, "findings", findings_json(audit->findings));
+  json_put(root, "counts", findings_counts_json(audit->findings));
+  json_put(root, "switched_off", findings_off_json(audit->findings));
+  json_put(root, "nodes", nodes_json(audit));
+  json_put(root, "clock", clock_json(audit));
+  json_put(root, "topics_sampled", json_integer((json_int_t)audit_topics_sampled(&audit->topics)));
+  json_put(root, "topics", json_integer((json_int_t)audit->topics.candidates));
+  return root;
+}
+
+int audit_report_json(const audit_t *audit)
+{
+  return json_finish(audit->command, report_json(audit), EXIT_OK);
+}
+
+/* --- changes --- */
+
+void audit_changes_fini(audit_changes_t *changes)
+{
+  for (size_t i = 0; i < changes->count; i++) {
+    free(changes->keys[i]);
+    free(changes->titles[i]);
+  }
+  free(changes->keys);
+  free(changes->titles);
+  changes->keys = changes->titles = NULL;
+  changes->count = 0;
+}
+
+/* The finding is the same while its rule, its severity and its subjects are. */
+static char *key_of(const tb__finding_t *finding)
+{
+  char *key = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&key, &size);
+  if (!stream) return NULL;
+  text_to(stream, "%s %s", tb__severity_name(finding->severity), finding->rule->id);
+  for (size_t i = 0; i < finding->subject_count; i++) {
+    text_to(stream, "\n");
+    text_to(stream, "%s", finding->subjects[i].name);
+  }
+  text_to(stream, "\n\n");
+  text_to(stream, "%s", finding->cause ? finding->cause : "");
+  return fclose(stream) == 0 ? key : NULL;
+}
+
+static char *title_of(const tb__finding_t *finding)
+{
+  char title[TB__FINDING_TEXT_SIZE], *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) return NULL;
+  tb__finding_title(finding, title, sizeof title);
+  text_to(stream, "%s %s: ", tb__severity_name(finding->severity), finding->rule->id);
+  text_to(stream, "%s", title);
+  return fclose(stream) == 0 ? text : NULL;
+}
+
+/* False: no memory. */
+static bool changes_take(const audit_t *audit, audit_changes_t *out)
+{
+  size_t count = tb__findings_count(audit->findings);
+  *out = (audit_changes_t){0};
+  out->keys = calloc(count + 1, sizeof *out->keys);
+  out->titles = calloc(count + 1, sizeof *out->titles);
+  if (!out->keys || !out->titles) return false;
+  out->count = count;
+  for (size_t i = 0; i < count; i++) {
+    out->keys[i] = key_of(tb__findings_at(audit->findings, i));
+    out->titles[i] = title_of(tb__findings_at(audit->findings, i));
+    if (!out->keys[i] || !out->titles[i]) return false;
+  }
+  return true;
+}
+
+static bool has_key(const audit_changes_t *changes, const char *key)
+{
+  for (size_t i = 0; i < changes->count; i++)
+    if (strcmp(changes->keys[i], key) == 0) return true;
+  return false;
+}
+
+/* What `some` has and `others` lack. */
+static size_t print_lacking(const audit_changes_t *some, const audit_changes_t *others,
+                            const char *sign, json_t *out)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < some->count; i++) {
+    if (has_key(others, some->keys[i])) continue;
+    count++;
+    if (out)
+      json_push(out, json_string(some->titles[i]));
+    else
+      text_out("%s %s\n", sign, some->titles[i]);
+  }
+  return count;
+}
+
+/* Releases the two lists, or prints them with the round. */
+static int report_json_changes(const audit_t *audit, json_t *come, json_t *gone, bool is_wanted)
+{
+  if (!is_wanted) {
+    json_decref(come);
+    json_decref(gone);
+    return EXIT_OK;
+  }
+  json_t *root = report_json(audit);
+  json_put(root, "come", come);
+  json_put(root, "gone", gone);
+  return json_finish(audit->command, root, EXIT_OK);
+}
+
+int audit_report_changes(const audit_t *audit, audit_changes_t *changes, bool json)
+{
+  audit_changes_t now;
+  json_t *come = json ? json_array() : NULL, *gone = json ? json_array() : NULL;
+  bool is_first = changes->rounds == 0;
+  int result = EXIT_OK;
+  if (!changes_take(audit, &now)) {
+    audit_changes_fini(&now);
+    json_decref(come);
+    json_decref(gone);
+    return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
+  }
+  now.rounds = changes->rounds + 1;
+  if (is_first && !json) audit_report_text(audit);
+  if (!is_first || json) {
+    size_t count = print_lacking(&now, changes, "+", come);
+    count += print_lacking(changes, &now, "-", gone);
+    if (json) result = report_json_changes(audit, come, gone, is_first || count);
+  }
+  audit_changes_fini(changes);
+  *changes = now;
+  return result;
+}

@@ -1,0 +1,336 @@
+#include "audit_topics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit.h"
+
+#define STREAMS_MAX    32                /* of a topic */
+#define SAMPLES_ENOUGH 200               /* of a topic */
+#define BYTES_ENOUGH   (8 * 1024 * 1024) /* of a topic */
+#define CANDIDATES_MAX 1024              /* topics of the graph that are looked at */
+#define RACE_NS        (50 * TB_NS_PER_MS)
+
+/* --- feeding --- */
+
+static uint64_t hash_of(const char *text, size_t length)
+{
+  uint64_t hash = UINT64_C(1469598103934665603);
+  for (size_t i = 0; i < length; i++)
+    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+  return hash;
+}
+
+/* NULL: no memory, or there are too many. */
+static audit_stream_t *stream_of(audit_topic_t *topic, const uint8_t writer[16], uint64_t frame)
+{
+  for (size_t i = 0; i < topic->stream_count; i++)
+    if (topic->streams[i]->frame == frame && memcmp(topic->streams[i]->writer, writer, 16) == 0)
+      return topic->streams[i];
+  if (topic->stream_count == STREAMS_MAX) return NULL;
+  if (!topic->streams) topic->streams = calloc(STREAMS_MAX, sizeof(audit_stream_t *));
+  audit_stream_t *stream = topic->streams ? calloc(1, sizeof *stream) : NULL;
+  if (!stream) return NULL;
+  memcpy(stream->writer, writer, 16);
+  stream->frame = frame;
+  tb__stamps_init(&stream->stamps, NULL);
+  return topic->streams[topic->stream_count++] = stream;
+}
+
+static int64_t apart(int64_t a, int64_t b)
+{
+  int64_t difference;
+  if (__builtin_sub_overflow(a, b, &difference) || difference == INT64_MIN) return INT64_MAX;
+  return difference < 0 ? -difference : difference;
+}
+
+static void feed(const audit_topics_t *topics, audit_stream_t *stream,
+                 const tb__stamp_sample_t *sample, int64_t step_ns)
+{
+  const tb__contract_limits_t *limits = &topics->audit->limits;
+  stream->stamps.limits = tb__stamp_limits(limits, step_ns, 0);
+  tb__stamp_kind_t kind = tb__stamps_feed(&stream->stamps, sample);
+  if (!sample->ros_ns || !sample->system_ns ||
+      apart(sample->ros_ns, sample->system_ns) <= 2 * tb__contract_other_domain_ns(limits, 0))
+    return;
+  stream->of_wall += kind == TB__STAMP_SYSTEM;
+  stream->of_clock += kind == TB__STAMP_GOOD;
+}
+
+/* A publisher may get a tick, and we its message, before we get the tick: such a stamp is not in
+ * the future. So one that is ahead waits until /clock has reached it, or has had the time to. */
+static void take(audit_topics_t *topics, audit_stream_t *stream, tb__stamp_sample_t sample,
+                 const audit_now_t *now)
+{
+  bool is_ahead = topics->has_clock && sample.stamp_ns > now->clock_ns && now->clock_ns;
+  if (!is_ahead || topics->ahead_count == AUDIT_AHEAD_MAX)
+    feed(topics, stream, &sample, now->step_ns);
+  else
+    topics->ahead[topics->ahead_count++] = (audit_ahead_t){stream, sample};
+}
+
+static void settle_ahead_locked(audit_topics_t *topics, bool is_end)
+{
+  audit_now_t now;
+  size_t kept = 0;
+  audit_clock_now(&topics->audit->clock, &now);
+  for (size_t i = 0; i < topics->ahead_count; i++) {
+    audit_ahead_t *ahead = &topics->ahead[i];
+    int64_t reached_ns = audit_clock_reached(&topics->audit->clock, ahead->sample.stamp_ns,
+                                             ahead->sample.arrival_ns);
+    bool is_late = now.steady_ns - ahead->sample.arrival_ns > 2 * RACE_NS;
+    if (!reached_ns && !is_late && !is_end) {
+      topics->ahead[kept++] = *ahead;
+      continue;
+    }
+    if (reached_ns && reached_ns - ahead->sample.arrival_ns < RACE_NS)
+      ahead->sample.ros_ns = ahead->sample.stamp_ns;
+    feed(topics, ahead->stream, &ahead->sample, now.step_ns);
+  }
+  topics->ahead_count = kept;
+}
+
+/* --- receiving --- */
+
+typedef struct received {
+  audit_topic_t *topic;
+  const tb_ros2_sample_t *sample;
+  audit_now_t now;
+} received_t;
+
+static void take_stamp(received_t *received, int64_t stamp_ns, const char *frame, size_t length)
+{
+  audit_topics_t *topics = received->topic->all;
+  audit_stream_t *stream =
+      stream_of(received->topic, received->sample->writer_guid, hash_of(frame, length));
+  int64_t system_ns = received->sample->receive_timestamp_ns;
+  if (!stream) return;
+  tb__stamp_sample_t sample = {
+      .has_stamp = true,
+      .stamp_ns = stamp_ns,
+      .ros_ns = topics->has_clock ? received->now.clock_ns : system_ns,
+      .system_ns = topics->has_clock ? system_ns : 0,
+      .arrival_ns = received->now.steady_ns,
+      .epoch = topics->has_clock ? received->now.epoch : (tb__epoch_t){0},
+  };
+  take(topics, stream, sample, &received->now);
+}
+
+static bool take_edge(void *user, const tb__edge_t *edge)
+{
+  take_stamp(user, edge->stamp_ns, edge->child, edge->child_length);
+  return true;
+}
+
+static void take_message(received_t *received)
+{
+  audit_topic_t *topic = received->topic;
+  const tb__known_definition_t *known = topic->known;
+  tb__message_t message;
+  int64_t stamp_ns;
+  const char *frame = "";
+  size_t length = 0;
+  tb_status_t status =
+      tb__message_open(&message, known->schema, received->sample->cdr, received->sample->size);
+  if (!status && known->head.stamp)
+    status = tb__message_head_stamp(&known->head, &message, &stamp_ns);
+  if (!status && known->head.stamp) {
+    if (tb__message_head_frame(&known->head, &message, &frame, &length)) length = 0;
+    take_stamp(received, stamp_ns, frame, length);
+  } else if (!status) {
+    status = tb__edge_paths_each(&known->edges, &message, take_edge, received);
+  }
+  topic->malformed += status != TB_OK;
+}
+
+static void on_sample(const tb_ros2_sample_t *sample, void *user)
+{
+  audit_topic_t *topic = user;
+  audit_topics_t *topics = topic->all;
+  received_t received = {.topic = topic, .sample = sample};
+  audit_clock_now(&topics->audit->clock, &received.now);
+  pthread_mutex_lock(&topics->mutex);
+  if (!topic->is_over && !topic->is_misfit) {
+    if (!topic->is_checked)
+      topic->is_misfit = !tb__known_definition_fits(topic->known, sample->cdr, sample->size, NULL);
+    topic->is_checked = true;
+    if (!topic->is_misfit) take_message(&received);
+    topic->samples++;
+    topic->bytes += sample->size;
+    topic->is_over = topic->samples >= SAMPLES_ENOUGH || topic->bytes >= BYTES_ENOUGH;
+  }
+  pthread_mutex_unlock(&topics->mutex);
+}
+
+/* --- topics --- */
+
+int audit_topics_open(audit_t *audit)
+{
+  audit_topics_t *topics = &audit->topics;
+  tb__definition_places_t places = {0};
+  *topics = (audit_topics_t){.audit = audit};
+  pthread_mutex_init(&topics->mutex, NULL);
+  tb_status_t status = tb__definitions_create(&places, &topics->definitions);
+  if (!status) {
+    topics->requests = definition_requests_create(audit->view.context, topics->definitions);
+    if (!topics->requests) status = TB_ERR_NO_MEMORY;
+  }
+  return status ? command_failed(audit->command, status, NULL) : EXIT_OK;
+}
+
+static void topic_close(audit_topic_t *topic)
+{
+  tb_ros2_subscription_destroy(topic->subscription);
+  for (size_t i = 0; i < topic->stream_count; i++)
+    free(topic->streams[i]);
+  free(topic->streams);
+  free(topic->name);
+  free(topic->type);
+  memset(topic, 0, sizeof *topic);
+}
+
+/* No reader is left afterwards. */
+static void topics_forget(audit_topics_t *topics)
+{
+  for (size_t i = 0; i < topics->count; i++) {
+    tb_ros2_subscription_destroy(topics->list[i].subscription);
+    topics->list[i].subscription = NULL;
+  }
+  topics->ahead_count = 0;
+  for (size_t i = 0; i < topics->count; i++)
+    topic_close(&topics->list[i]);
+  topics->count = 0;
+}
+
+void audit_topics_close(audit_topics_t *topics)
+{
+  if (!topics->audit) return;
+  topics_forget(topics);
+  definition_requests_destroy(topics->requests);
+  tb__definitions_destroy(topics->definitions);
+  pthread_mutex_destroy(&topics->mutex);
+  memset(topics, 0, sizeof *topics);
+}
+
+static bool is_candidate(const tb_ros2_graph_snapshot_t *snapshot, size_t index)
+{
+  static const char *const others[] = {"/clock", "/rosout", "/parameter_events", "/tf_static"};
+  const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[index];
+  const char *slash = strrchr(endpoint->name, '/');
+  if (endpoint->kind != TB_ROS2_ENDPOINT_TOPIC || !endpoint->is_publisher || !slash ||
+      slash[1] == '_')
+    return false;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcmp(endpoint->name, others[i]) == 0) return false;
+  const tb_ros2_graph_endpoint_t *before = index ? endpoint - 1 : NULL;
+  return !before || before->kind != endpoint->kind || !before->is_publisher ||
+         strcmp(before->name, endpoint->name) != 0;
+}
+
+/* What its definition shows: whether it has stamps to sample. */
+static bool has_stamps(tb__definition_entry_t *entry)
+{
+  const tb__known_definition_t *known = tb__definition_entry_known(entry);
+  return !known || known->head.stamp || known->edges.all;
+}
+
+static int topic_add(audit_topics_t *topics, const tb_ros2_graph_endpoint_t *publisher)
+{
+  audit_topic_t *topic = &topics->list[topics->count];
+  *topic = (audit_topic_t){.all = topics};
+  tb__definition_entry_t *entry;
+  tb_status_t status = definition_requests_get(topics->requests, publisher, &entry);
+  if (status == TB_ERR_LIMIT || (!status && !has_stamps(entry))) return EXIT_OK;
+  topic->entry = entry;
+  topic->name = status ? NULL : strdup(publisher->name);
+  topic->type = status ? NULL : strdup(publisher->type);
+  topics->count++; /* so that it is freed */
+  if (topic->name && topic->type) return EXIT_OK;
+  return command_failed(topics->audit->command, TB_ERR_NO_MEMORY, NULL);
+}
+
+int audit_topics_begin(audit_t *audit)
+{
+  audit_topics_t *topics = &audit->topics;
+  const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
+  const tb_ros2_graph_endpoint_t *publishers;
+  size_t *candidates = calloc(CANDIDATES_MAX, sizeof *candidates), count = 0;
+  int result = EXIT_OK;
+  if (!candidates) return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
+  topics_forget(topics);
+  topics->has_clock = tb_ros2_graph_publishers(snapshot, "/clock", &publishers) > 0;
+  for (size_t i = 0; i < snapshot->endpoint_count && count < CANDIDATES_MAX; i++)
+    if (is_candidate(snapshot, i)) candidates[count++] = i;
+  topics->candidates = count;
+  for (size_t i = 0; i < count && topics->count < AUDIT_TOPICS_MAX && !result; i++) {
+    result = topic_add(topics, &snapshot->endpoints[candidates[(topics->first + i) % count]]);
+    if (i + 1 < count && topics->count == AUDIT_TOPICS_MAX) topics->first += i + 1;
+  }
+  free(candidates);
+  audit_topics_step(audit);
+  return result;
+}
+
+static void topic_subscribe(audit_topic_t *topic)
+{
+  const audit_t *audit = topic->all->audit;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  tb_ros2_subscription_options_t options = {on_sample, topic};
+  qos.reliability = TB_QOS_BEST_EFFORT; /* without history, acknowledgements and repetitions */
+  if (tb_ros2_subscription_create(audit->view.context, topic->name, topic->type, &qos, &options,
+                                  &topic->subscription, NULL))
+    topic->is_over = true;
+}
+
+static void topic_step(audit_topic_t *topic)
+{
+  audit_topics_t *topics = topic->all;
+  const tb__known_definition_t *known = topic->known;
+  pthread_mutex_lock(&topics->mutex);
+  bool is_misfit = topic->is_misfit, is_over = topic->is_over;
+  pthread_mutex_unlock(&topics->mutex);
+  if (is_misfit &&
+      tb__definition_entry_checked(topic->entry, known, false, "it does not fit its messages"))
+    is_over = true;
+  if (is_over) {
+    tb_ros2_subscription_destroy(topic->subscription);
+    topic->subscription = NULL;
+    return;
+  }
+  tb__definition_state_t state = tb__definition_entry_state(topic->entry);
+  topic->is_unknown = state == TB__DEFINITION_IS_UNKNOWN;
+  known = tb__definition_entry_known(topic->entry);
+  if (!known || (!known->head.stamp && !known->edges.all)) return;
+  pthread_mutex_lock(&topics->mutex);
+  topic->is_misfit = topic->is_misfit && topic->known == known;
+  topic->is_checked = topic->is_checked && topic->known == known;
+  topic->known = known;
+  pthread_mutex_unlock(&topics->mutex);
+  if (!topic->subscription) topic_subscribe(topic);
+}
+
+void audit_topics_step(audit_t *audit)
+{
+  audit_topics_t *topics = &audit->topics;
+  audit_now_t now;
+  audit_clock_now(&audit->clock, &now);
+  definition_requests_step(topics->requests, audit->view.snapshot, now.steady_ns);
+  for (size_t i = 0; i < topics->count; i++)
+    topic_step(&topics->list[i]);
+  pthread_mutex_lock(&topics->mutex);
+  settle_ahead_locked(topics, false);
+  pthread_mutex_unlock(&topics->mutex);
+}
+
+void audit_topics_end(audit_t *audit)
+{
+  audit_topics_t *topics = &audit->topics;
+  for (size_t i = 0; i < topics->count; i++) {
+    tb_ros2_subscription_destroy(topics->list[i].subscription);
+    topics->list[i].subscription = NULL;
+    topics->list[i].is_over = true;
+  }
+  pthread_mutex_lock(&topics->mutex);
+  settle_ahead_locked(topics, true);
+  pthread_mutex_unlock(&topics->mutex);
+}

@@ -1,0 +1,277 @@
+/* Nodes and topics whose time is right or wrong, as a test asks for. Takes a line each on standard
+ * input, answers "ok", and ends at the end of standard input:
+ *
+ *   node NAME ARGUMENT...        a node with arguments of ROS ("-p", "use_sim_time:=true"), which
+ *                                later lines are about
+ *   bare NAME                    a node without parameters
+ *   clock FROM_S STEP_MS MS [rel]  /clock: from FROM_S on, STEP_MS more each MS
+ *   clock2 FROM_S APART_S MS     two streams in turn from one publisher, 10 ms more each
+ *   stop                         ticks and messages stop; the publishers stay
+ *   jump S                       /clock goes on S seconds later (or earlier)
+ *   header TOPIC MS MODE [NUMBER]  std_msgs/Header each MS; its stamp is, by MODE:
+ *                                ros the last tick, wall system time, zero, plus NUMBER ms after
+ *                                the last tick, back NUMBER ms steps to and fro
+ *   string TOPIC                 a publisher of std_msgs/String, which has no header
+ *   log TEXT                     to /rosout, each 50 ms
+ *   state NUMBER                 the service ~/get_state of lifecycle nodes
+ *   set NAME true|false          a parameter of the node
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/generic.h>
+#include <timebase/ros2_node.h>
+#include <timebase/steady_clock.h>
+#include <unistd.h>
+
+#define NS_PER_MS INT64_C(1000000)
+#define WORDS_MAX 16
+#define WORKS_MAX 64
+
+typedef enum kind { CLOCK, CLOCK_TWICE, ROS, WALL, ZERO, PLUS, BACK, LOG } kind_t;
+
+typedef struct work {
+  kind_t kind;
+  tb_ros2_publisher_t *publisher;
+  int64_t period_ns, next_ns, number, value_ns;
+  uint64_t count;
+  char text[256];
+} work_t;
+
+static tb_ros2_context_t *context;
+static tb_ros2_node_t *node;
+static tb_steady_clock_t *steady;
+static tb_clock_t *wall;
+static work_t works[WORKS_MAX];
+static size_t work_count;
+static int64_t ros_ns;
+static uint8_t lifecycle_state;
+
+static void check(tb_status_t status, const tb_error_t *error)
+{
+  if (!status) return;
+  fprintf(stderr, "audit_peer: %s: %s\n", tb_status_name(status), error ? error->text : "");
+  exit(1);
+}
+
+static size_t put_word(uint8_t *out, size_t at, uint32_t word)
+{
+  memcpy(out + at, &word, sizeof word);
+  return at + sizeof word;
+}
+
+static size_t put_time(uint8_t *out, size_t at, int64_t time_ns)
+{
+  at = put_word(out, at, (uint32_t)(time_ns / TB_NS_PER_S));
+  return put_word(out, at, (uint32_t)(time_ns % TB_NS_PER_S));
+}
+
+static size_t put_text(uint8_t *out, size_t at, const char *text)
+{
+  size_t size = strlen(text) + 1;
+  at = put_word(out, (at + 3) / 4 * 4, (uint32_t)size);
+  memcpy(out + at, text, size);
+  return at + size;
+}
+
+static void publish(const work_t *work, int64_t stamp_ns, const char *text)
+{
+  uint8_t cdr[1024] = {0, 1, 0, 0};
+  size_t size = put_time(cdr, 4, stamp_ns);
+  if (work->kind == LOG) {
+    cdr[size++] = 30; /* WARN */
+    size = put_text(cdr, size, "logger");
+    size = put_text(cdr, size, text);
+    size = put_text(cdr, size, "file.cpp");
+    size = put_text(cdr, size, "function");
+    size = put_word(cdr, (size + 3) / 4 * 4, 7);
+  } else if (work->kind != CLOCK && work->kind != CLOCK_TWICE) {
+    size = put_text(cdr, size, "frame");
+  }
+  tb_ros2_publisher_publish(work->publisher, cdr, (size + 3) / 4 * 4, NULL);
+}
+
+static void do_work(work_t *work)
+{
+  tb_time_t now = {0};
+  tb_clock_now(wall, &now);
+  switch (work->kind) {
+  case CLOCK:
+    ros_ns = work->value_ns;
+    publish(work, ros_ns, NULL);
+    work->value_ns += work->number;
+    break;
+  case CLOCK_TWICE:
+    ros_ns = work->value_ns + (work->count % 2 ? work->number : 0);
+    publish(work, ros_ns, NULL);
+    if (work->count % 2) work->value_ns += 10 * NS_PER_MS;
+    break;
+  case ROS:
+    if (ros_ns) publish(work, ros_ns, NULL);
+    break;
+  case WALL:
+    publish(work, now.ns, NULL);
+    break;
+  case ZERO:
+    publish(work, 0, NULL);
+    break;
+  case PLUS:
+    if (ros_ns) publish(work, ros_ns + work->number * NS_PER_MS, NULL);
+    break;
+  case BACK:
+    if (ros_ns) publish(work, ros_ns - (work->count % 2 ? work->number * NS_PER_MS : 0), NULL);
+    break;
+  case LOG:
+    publish(work, now.ns, work->text);
+  }
+  work->count++;
+}
+
+static work_t *add_work(kind_t kind, const char *topic, const char *type, const tb_qos_t *qos,
+                        int64_t period_ms)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  if (work_count == WORKS_MAX) exit(2);
+  work_t *work = &works[work_count++];
+  *work = (work_t){.kind = kind, .period_ns = period_ms * NS_PER_MS};
+  check(tb_ros2_node_create_publisher(node, topic, type, qos, &work->publisher, &error), &error);
+  return work;
+}
+
+static void on_state(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
+{
+  uint8_t cdr[32] = {0, 1, 0, 0, lifecycle_state};
+  (void)user;
+  size_t size = put_text(cdr, 8, "active");
+  tb_ros2_service_reply(service, &request->id, cdr, (size + 3) / 4 * 4, NULL);
+}
+
+static void make_node(char **words, size_t count, bool is_bare)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  const char *argv[WORDS_MAX + 2] = {"peer", "--ros-args"};
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
+  for (size_t i = 2; i < count; i++)
+    argv[i] = words[i];
+  options.argc = count > 2 ? (int)count : 0;
+  options.argv = argv;
+  options.no_parameter_services = options.no_parameter_events = is_bare;
+  check(tb_ros2_node_create(context, words[1], "/", &options, &node, &error), &error);
+}
+
+static void make_clock(char **words, size_t count, kind_t kind)
+{
+  tb_qos_t qos = TB_QOS_INIT_CLOCK;
+  if (count > 4) qos.reliability = TB_QOS_RELIABLE;
+  work_t *work = add_work(kind, "/clock", "rosgraph_msgs/msg/Clock", &qos, atoll(words[3]));
+  work->value_ns = atoll(words[1]) * TB_NS_PER_S;
+  work->number = atoll(words[2]) * (kind == CLOCK ? NS_PER_MS : TB_NS_PER_S);
+}
+
+static void make_header(char **words, size_t count)
+{
+  static const char *const modes[] = {"ros", "wall", "zero", "plus", "back"};
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  kind_t kind = ROS;
+  for (int i = 0; i < 5; i++)
+    if (strcmp(words[3], modes[i]) == 0) kind = (kind_t)(ROS + i);
+  work_t *work = add_work(kind, words[1], "std_msgs/msg/Header", &qos, atoll(words[2]));
+  work->number = count > 4 ? atoll(words[4]) : 0;
+}
+
+static void make_state(const char *number)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_service_t *service;
+  lifecycle_state = (uint8_t)atoi(number);
+  check(tb_ros2_node_create_service(node, "~/get_state", "lifecycle_msgs/srv/GetState", NULL,
+                                    on_state, NULL, &service, &error),
+        &error);
+}
+
+static void obey(char *line)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  char *words[WORDS_MAX], *rest = NULL, text[256];
+  size_t count = 0;
+  snprintf(text, sizeof text, "%s", strchr(line, ' ') ? strchr(line, ' ') + 1 : "");
+  for (char *word = strtok_r(line, " ", &rest); word && count < WORDS_MAX;
+       word = strtok_r(NULL, " ", &rest))
+    words[count++] = word;
+  if (!count) return;
+  if (strcmp(words[0], "node") == 0 || strcmp(words[0], "bare") == 0)
+    make_node(words, count, words[0][0] == 'b');
+  else if (strcmp(words[0], "clock") == 0)
+    make_clock(words, count, CLOCK);
+  else if (strcmp(words[0], "clock2") == 0)
+    make_clock(words, count, CLOCK_TWICE);
+  else if (strcmp(words[0], "stop") == 0)
+    for (size_t i = 0; i < work_count; i++)
+      works[i].next_ns = INT64_MAX;
+  else if (strcmp(words[0], "jump") == 0)
+    works[0].value_ns += atoll(words[1]) * TB_NS_PER_S;
+  else if (strcmp(words[0], "header") == 0)
+    make_header(words, count);
+  else if (strcmp(words[0], "string") == 0)
+    add_work(ROS, words[1], "std_msgs/msg/String", &qos, 3600000)->next_ns = INT64_MAX;
+  else if (strcmp(words[0], "log") == 0)
+    snprintf(add_work(LOG, "/rosout", "rcl_interfaces/msg/Log", &qos, 50)->text, 256, "%s", text);
+  else if (strcmp(words[0], "state") == 0)
+    make_state(words[1]);
+  else if (strcmp(words[0], "set") == 0) {
+    tb_ros2_parameter_t parameter = {words[1],
+                                     tb_ros2_parameter_bool(strcmp(words[2], "true") == 0)};
+    check(tb_ros2_node_set_parameter(node, parameter.name, &parameter.value, &error), &error);
+  } else
+    exit(2);
+  printf("ok\n");
+}
+
+/* Until the next work is due, or there is input. */
+static int wait_ms(int64_t now_ns)
+{
+  int64_t left_ns = 100 * NS_PER_MS;
+  for (size_t i = 0; i < work_count; i++)
+    if (works[i].next_ns - now_ns < left_ns) left_ns = works[i].next_ns - now_ns;
+  return left_ns > 0 ? (int)((left_ns + NS_PER_MS - 1) / NS_PER_MS) : 0;
+}
+
+int main(void)
+{
+  static char input[4096];
+  size_t used = 0;
+  tb_error_t error = TB_ERROR_INIT;
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  tb_clock_options_t options = TB_CLOCK_OPTIONS_INIT;
+  options.kind = TB_TIME_SYSTEM;
+  check(tb_steady_clock_create(&steady), NULL);
+  check(tb_clock_create(&options, &wall), NULL);
+  check(tb_ros2_context_create(NULL, &context, &error), &error);
+  printf("ready\n");
+  for (;;) {
+    tb_steady_time_t now = {0};
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+    tb_steady_clock_now(steady, &now);
+    if (poll(&fd, 1, wait_ms(now.ns)) > 0) {
+      ssize_t got = read(STDIN_FILENO, input + used, sizeof input - used - 1);
+      if (got <= 0) break;
+      used += (size_t)got;
+      input[used] = '\0';
+      for (char *end; (end = strchr(input, '\n'));) {
+        *end = '\0';
+        obey(input);
+        used -= (size_t)(end + 1 - input);
+        memmove(input, end + 1, used + 1);
+      }
+    }
+    tb_steady_clock_now(steady, &now);
+    for (size_t i = 0; i < work_count; i++) {
+      if (works[i].next_ns > now.ns) continue;
+      do_work(&works[i]);
+      works[i].next_ns = now.ns + works[i].period_ns;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+"""`timebase audit` on graphs whose time is wrong in one way, and on some that are right.
+
+usage: audit_test.py BIN_DIR EXAMPLE_NODE ODD_NODE AUDIT_PEER [TEST...]
+
+What a command sees depends on how quick discovery and the machine are: it is run again until it reports
+what it should, within a generous limit. That something is not reported is judged in a run that saw all
+that there is."""
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import command_test
+from command_test import LIMIT_S, CommandTest, Process
+
+NODE = ODD = PEER = None
+START_S = 1000
+
+
+def all_findings(report):
+    """Findings with those that are folded below them."""
+    found = list(report["findings"])
+    for finding in found:
+        found.extend(finding["caused"])
+    return found
+
+
+class AuditTest(CommandTest):
+    domains = itertools.cycle((50, 51, 52, 53, 54, 55))
+
+    def node(self, name, *arguments):
+        words = [NODE, "--ros-args", "-r", f"__node:={name}"]
+        for argument in arguments:
+            words += ["-p", argument]
+        process = Process(self, words, self.environment)
+        process.expect(rf"node: /{name} runs")
+        return process
+
+    def odd(self, *arguments):
+        process = Process(self, [ODD, *arguments], self.environment, subprocess.PIPE)
+        process.expect("ready")
+        return process
+
+    def peer(self, *lines):
+        process = Process(self, [PEER], self.environment, subprocess.PIPE)
+        process.expect("ready")
+        self.ask(process, *lines)
+        return process
+
+    def ask(self, process, *lines):
+        for line in lines:
+            process.write(line)
+            process.expect("ok")
+
+    def sim(self, *lines):
+        """A simulator: /clock at 100 Hz."""
+        return self.peer("node sim", f"clock {START_S} 10 10", *lines)
+
+    def audit(self, *arguments):
+        status, out, err = self.result("audit", "--json", *arguments)
+        self.assertIn(status, (0, 1), err)
+        return status, json.loads(out)
+
+    def until(self, is_right, *arguments):
+        """The report of the first run that is right."""
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            status, report = self.audit(*arguments)
+            report["status"] = status
+            report["by_rule"] = {finding["rule"]: finding for finding in all_findings(report)}
+            if is_right(report):
+                return report
+            if time.monotonic() > deadline:
+                self.fail(json.dumps(report, indent=1))
+
+    def until_found(self, *rules):
+        return self.until(lambda report: set(rules) <= set(report["by_rule"]))
+
+    def until_complete(self, nodes, topics=0, ticks=50):
+        """A run that saw as many nodes, sampled topics and ticks."""
+        return self.until(
+            lambda report: len(report["nodes"]) == nodes
+            and report["topics_sampled"] == topics
+            and report["clock"]["ticks"] >= ticks
+        )
+
+    def bases(self, report):
+        return {node["name"]: (node["time_base"], node["by"]) for node in report["nodes"]}
+
+    def evidence(self, report, rule, name):
+        return next(s["evidence"] for s in report["by_rule"][rule]["subjects"] if s["name"] == name)
+
+
+class NodesTest(AuditTest):
+    def test_one_node_on_wall_time(self):
+        self.sim()
+        self.node("camera", "use_sim_time:=true")
+        self.peer("node ekf", "header /odom 20 wall", "header /map 20 wall")
+        report = self.until(
+            lambda report: "mixed-time-base" in report["by_rule"]
+            and report["topics_sampled"] == 2
+            and len(report["nodes"]) == 3
+        )
+        self.assertEqual(report["status"], 1)
+        (finding,) = report["findings"]
+        self.assertEqual(
+            (finding["rule"], finding["severity"], finding["title"]),
+            ("mixed-time-base", "error", "/ekf is on wall time in a graph with /clock"),
+        )
+        self.assertEqual(
+            finding["remedy"],
+            {
+                "ros2": "ros2 param set /ekf use_sim_time true",
+                "timebase": "timebase sim-time on /ekf",
+                "launch": "Node(..., parameters=[{'use_sim_time': True}])",
+            },
+        )
+        (topics,) = finding["caused"]
+        self.assertEqual((topics["rule"], topics["cause"]), ("stamp-other-domain", "/ekf"))
+        self.assertEqual([subject["name"] for subject in topics["subjects"]], ["/map", "/odom"])
+        self.assertEqual(
+            self.bases(report),
+            {"/camera": ("clock", "answer"), "/ekf": ("wall", "answer"), "/sim": ("wall", "answer")},
+        )
+
+    def test_the_same_as_text(self):
+        self.sim()
+        self.node("camera", "use_sim_time:=true")
+        self.peer("node ekf", "header /odom 20 wall")
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            status, out, err = self.result("audit")
+            if "stamp-other-domain" in out and "3 nodes" in out:
+                break
+            self.assertLess(time.monotonic(), deadline, out + err)
+        self.assertEqual((status, err), (1, ""))
+        self.assertRegex(
+            out,
+            r"^error mixed-time-base: /ekf is on wall time in a graph with /clock\n"
+            r"    its parameter use_sim_time is false\n"
+            r"    /clock is published by /sim; 1 node follows it\n"
+            r"    Stamps and timers .*\n"
+            r"    ros2:     ros2 param set /ekf use_sim_time true\n"
+            r"    timebase: timebase sim-time on /ekf\n"
+            r"    launch:   Node\(\.\.\., parameters=\[\{'use_sim_time': True\}\]\)\n"
+            r"    which causes:\n"
+            r"      error stamp-other-domain: /odom of /ekf has stamps of another time base\n"
+            r"          \d+ of \d+ stamps are of system time \([\d.]+ s at 1\d+\.\d+ s of /clock\)\n"
+            r"\n"
+            r"2 errors; 3 nodes: 1 on /clock, 2 on wall time, 0 unknown; 1 topics sampled; "
+            r"/clock at [\d.]+ Hz, factor \d\.\d+, its time is wrong by at most \d+\.\d ms\n$",
+        )
+
+    def test_a_right_graph(self):
+        """A simulator, nodes on its time, one without stamps, a tool of ros2 launch."""
+        self.sim()
+        self.node("camera", "use_sim_time:=true")
+        self.peer("node ekf -p use_sim_time:=true", "string /text")
+        self.node("launch_ros_4711")
+        report = self.until_complete(4)
+        self.assertEqual((report["findings"], report["status"], report["topics"]), ([], 0, 1))
+
+    def test_silent_nodes_are_judged(self):
+        self.sim()
+        self.odd("silent", "mute")
+        self.peer("bare micro", "string /text")
+        self.odd("bare", "plain")
+        self.peer("bare driver", "header /scan 20 wall")
+        report = self.until(
+            lambda report: len(report["nodes"]) == 5
+            and self.bases(report).get("/driver") == ("wall", "stamps")
+        )
+        bases = self.bases(report)
+        self.assertEqual(bases["/mute"], ("wall", "no subscription"))
+        self.assertEqual(bases["/plain"], ("wall", "no subscription"))  # it has /parameter_events
+        self.assertEqual(bases["/micro"], ("unknown", "none"))
+        unknown = report["by_rule"]["time-base-unknown"]
+        self.assertEqual((unknown["severity"], unknown["subjects"][0]["name"]), ("note", "/micro"))
+        subjects = {s["name"]: s["severity"] for s in report["by_rule"]["mixed-time-base"]["subjects"]}
+        self.assertEqual(subjects, {"/driver": "error", "/mute": "warn", "/plain": "warn"})
+
+    def test_no_clock_no_finding(self):
+        """A vehicle: all on wall time, and nobody publishes /clock."""
+        self.node("camera")
+        self.peer("node ekf", "header /odom 20 wall")
+        report = self.until_complete(2, 1, 0)
+        self.assertEqual((report["findings"], report["status"]), ([], 0))
+
+    def test_names_that_are_shared(self):
+        self.node("camera")
+        self.node("camera")
+        report = self.until_found("node-name-shared")
+        self.assertEqual(report["status"], 0)
+        self.assertEqual(self.audit("--fail-on", "warn")[0], 1)
+
+
+class ClockTest(AuditTest):
+    def test_no_publisher(self):
+        self.node("camera", "use_sim_time:=true")
+        report = self.until_found("no-clock-received")
+        self.assertEqual(
+            self.evidence(report, "no-clock-received", "/camera"),
+            ["it subscribes to /clock, which has no publisher"],
+        )
+        self.assertEqual(report["status"], 1)
+
+    def test_qos_that_does_not_match(self):
+        self.sim()
+        self.node("picky", "use_sim_time:=true", "qos_overrides./clock.subscription.reliability:=reliable")
+        report = self.until_found("clock-qos")
+        self.assertEqual(
+            self.evidence(report, "clock-qos", "/picky"),
+            ["reliability: /sim offers best effort, it requests reliable"],
+        )
+        self.assertNotIn("no-clock-received", report["by_rule"])
+
+    def test_two_publishers_and_one_that_is_silent(self):
+        self.sim()
+        other = self.peer("node player", "clock 5000 10 10")
+        report = self.until_found("clock-two-publishers")
+        self.assertEqual(report["by_rule"]["clock-two-publishers"]["title"], "/clock has 2 publishers")
+        lines = self.evidence(report, "clock-two-publishers", "/clock")
+        self.assertRegex(" ".join(sorted(lines)), r"^/player ticks at .* 5\d+\..* s /sim ticks at .* 1\d+\.")
+        self.assertNotIn("clock-two-streams", report["by_rule"])
+        self.assertNotIn("clock-backwards", report["by_rule"])
+        self.ask(other, "stop")
+        report = self.until(lambda report: report["clock"]["ticks"] >= 50 and "clock-two-publishers" not in report["by_rule"])
+        self.assertEqual((report["findings"], report["clock"]["publishers"]), ([], 2))
+
+    def test_two_streams_of_one_publisher(self):
+        self.peer("node sim", "clock2 1000 1500 5")
+        report = self.until_found("clock-two-streams")
+        finding = report["by_rule"]["clock-two-streams"]
+        self.assertEqual(finding["cause"], "/sim")
+        self.assertRegex(finding["subjects"][0]["evidence"][0], r"^/sim goes to and fro .* 1[45]\d\d\.\d+ s apart$")
+        self.assertNotIn("clock-backwards", report["by_rule"])
+
+    def test_a_clock_that_stops_and_one_that_is_paused(self):
+        sim = self.sim()
+        self.ask(sim, "stop")
+        report = self.until_found("clock-stall")
+        self.assertEqual(report["by_rule"]["clock-stall"]["cause"], "/sim")
+        sim.end()
+        server = self.run_command("serve", "--start", "1000", "--paused")
+        self.until(lambda report: report["clock"]["time_ns"] == 1000 * 10**9 and not report["findings"])
+        server.child.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0)
+
+    def test_a_clock_of_zero(self):
+        self.peer("node sim", "clock 0 0 10")
+        report = self.until_found("clock-zero")
+        self.assertNotIn("clock-stall", report["by_rule"])
+
+    def test_coarse_steps(self):
+        self.peer("node sim", "clock 1000 200 20")
+        self.until_found("clock-rate")
+
+    def test_active_before_the_first_tick(self):
+        peer = self.peer("node sim", "clock 0 0 10", "node arm -p use_sim_time:=true", "state 3")
+        report = self.until_found("active-before-clock")
+        self.assertEqual([s["name"] for s in report["by_rule"]["active-before-clock"]["subjects"]], ["/arm"])
+        peer.end()
+        self.peer("node sim", "clock 0 0 10", "node arm -p use_sim_time:=true", "state 2")
+        report = self.until(lambda report: len(report["nodes"]) == 2 and "clock-zero" in report["by_rule"])
+        self.assertNotIn("active-before-clock", report["by_rule"])
+
+
+class StampsTest(AuditTest):
+    """Each kind beside a right topic of the same node."""
+
+    def check(self, header, rule, pattern, severity):
+        self.sim(
+            "node driver -p use_sim_time:=true", "header /good 20 ros", f"header /bad 20 {header}"
+        )
+        report = self.until(lambda report: rule in report["by_rule"] and report["topics_sampled"] == 2)
+        (finding,) = report["findings"]
+        self.assertEqual((finding["rule"], finding["severity"], finding["cause"]), (rule, severity, "/driver"))
+        (subject,) = finding["subjects"]
+        self.assertEqual(subject["name"], "/bad")
+        self.assertRegex(subject["evidence"][0], pattern)
+
+    def test_zero(self):
+        self.check("zero", "stamp-zero", r"^(\d+) of \1 stamps are 0$", "error")
+
+    def test_future(self):
+        self.check("plus 300", "stamp-future", r"^(\d+) of \1 stamps are in the future, by up to 0\.[23]\d+ s$", "warn")
+
+    def test_far_in_the_future(self):
+        self.check("plus 1500", "stamp-future", r"by up to 1\.[345]\d+ s$", "error")
+
+    def test_old(self):
+        self.check("plus -7000", "stamp-old", r"^\d+ of \d+ stamps are old, by up to (6\.9|7)\d*", "warn")
+
+    def test_backward(self):
+        self.check("back 400", "stamp-backward", r"^\d+ of \d+ stamps are before the one before, by up to 0\.[34]", "warn")
+
+    def test_of_wall_time(self):
+        self.check("wall", "stamp-other-domain", r"stamps are of system time", "error")
+
+    def test_near_misses(self):
+        """One tick ahead, one second old, and twice the same stamp."""
+        self.sim(
+            "node driver -p use_sim_time:=true",
+            "header /ahead 20 plus 10",
+            "header /aged 20 plus -1000",
+            "header /twice 2 ros",
+        )
+        report = self.until_complete(2, 3)
+        self.assertEqual(report["findings"], [])
+
+
+class WatchTest(AuditTest):
+    def test_what_comes_and_goes(self):
+        self.sim()
+        peer = self.peer("node ekf -p use_sim_time:=true", "header /odom 50 zero")
+        watch = self.run_command("audit", "--watch", "--duration", "1")
+        watch.expect(r"error stamp-zero: /odom of /ekf has messages with the stamp 0$")
+        watch.expect(r"1 error; 2 nodes: ")
+        self.ask(peer, "set use_sim_time false")
+        watch.expect(r"\+ error mixed-time-base: /ekf is on wall time in a graph with /clock$")
+        peer.end()
+        watch.expect(r"- error .*/ekf")
+        watch.child.send_signal(signal.SIGINT)
+        self.assertIn(watch.wait(), (0, 1), watch.errors)
+        self.assertEqual(watch.errors, [None])
+
+
+if __name__ == "__main__":
+    command_test.BIN_DIR, NODE, ODD, PEER = sys.argv[1:5]
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])

@@ -1,0 +1,252 @@
+/* A node "peer" whose topics have what `timebase observe` is to see. It reads commands from
+ * standard input, and prints "done" after each.
+ *
+ *   open TOPIC [TYPE [latched]]   a publisher of std_msgs/msg/Header, or of my_msgs/msg/Own, which
+ * is "float64 x, std_msgs/Header header" forge TOPIC OFFSET_NS         a plain DDS writer of it,
+ * whose source timestamps are off by this wait TOPIC                    until a reader is matched
+ *   send TOPIC COUNT BASE OFFSET_NS STEP_NS [GAP_MS]
+ *                                 messages with the stamps OFFSET, OFFSET + STEP, ... after BASE:
+ *                                 "zero" (1970), "now" (system time of each message), "start" (of
+ * the first one), "tick" (the last tick) cut TOPIC COUNT               messages that end in their
+ * stamp tick NS                       publishes /clock path IN OUT COUNT PERIOD_MS LATENCY_MS
+ * GROWTH_MS inputs, and outputs that repeat their stamps so much later */
+#include <dds/dds.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <timebase/ros2_clock_publisher.h>
+#include <timebase/ros2_node.h>
+#include <timebase/ros2_publisher.h>
+
+#include "dds/raw_type.h"
+
+#define OUTLETS_MAX 1100
+#define MS          1000000
+
+typedef struct outlet {
+  char topic[128], type[64];
+  tb_ros2_publisher_t *publisher; /* NULL: a plain writer */
+  dds_entity_t writer;
+  const struct ddsi_sertype *raw_type;
+  int64_t offset_ns;
+} outlet_t;
+
+static tb_ros2_context_t *context;
+static tb_ros2_node_t *node;
+static tb_ros2_clock_publisher_t *clock_publisher;
+static dds_entity_t participant;
+static outlet_t outlets[OUTLETS_MAX];
+static size_t outlet_count;
+static int64_t last_tick_ns;
+
+static void check(tb_status_t status, const char *what)
+{
+  if (!status) return;
+  fprintf(stderr, "observe_peer: %s: %s\n", what, tb_status_name(status));
+  exit(1);
+}
+
+static void check_dds(dds_return_t code, const char *what)
+{
+  if (code >= 0) return;
+  fprintf(stderr, "observe_peer: %s: %s\n", what, dds_strretcode(code));
+  exit(1);
+}
+
+static outlet_t *find(const char *topic)
+{
+  for (size_t i = 0; i < outlet_count; i++)
+    if (strcmp(outlets[i].topic, topic) == 0) return &outlets[i];
+  fprintf(stderr, "observe_peer: no topic %s\n", topic);
+  exit(1);
+}
+
+static outlet_t *add(const char *topic, const char *type)
+{
+  if (outlet_count == OUTLETS_MAX) exit(1);
+  outlet_t *outlet = &outlets[outlet_count++];
+  snprintf(outlet->topic, sizeof outlet->topic, "%s", topic);
+  snprintf(outlet->type, sizeof outlet->type, "%s", type);
+  return outlet;
+}
+
+static void open_topic(const char *topic, const char *type, bool is_latched)
+{
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.depth = 1000;
+  if (is_latched) qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  check(tb_ros2_node_create_publisher(node, topic, type, &qos, &add(topic, type)->publisher, NULL),
+        topic);
+}
+
+static void forge_topic(const char *topic, int64_t offset_ns)
+{
+  char name[140];
+  struct ddsi_sertype *type = tb__raw_type_create("std_msgs::msg::dds_::Header_");
+  snprintf(name, sizeof name, "rt%s", topic);
+  if (!type) exit(1);
+  if (!participant) participant = dds_create_participant(DDS_DOMAIN_DEFAULT, NULL, NULL);
+  check_dds(participant, "participant");
+  dds_entity_t dds_topic = dds_create_topic_sertype(participant, name, &type, NULL, NULL, NULL);
+  check_dds(dds_topic, name);
+  dds_qos_t *qos = dds_create_qos();
+  const dds_data_representation_id_t form = DDS_DATA_REPRESENTATION_XCDR1;
+  dds_qset_data_representation(qos, 1, &form);
+  outlet_t *outlet = add(topic, "std_msgs/msg/Header");
+  outlet->writer = dds_create_writer(participant, dds_topic, qos, NULL);
+  check_dds(outlet->writer, "writer");
+  dds_delete_qos(qos);
+  outlet->raw_type = type;
+  outlet->offset_ns = offset_ns;
+}
+
+static void sleep_ns(int64_t ns)
+{
+  struct timespec left = {ns / 1000000000, ns % 1000000000};
+  while (nanosleep(&left, &left) != 0)
+    ;
+}
+
+static void wait_for(const outlet_t *outlet)
+{
+  for (;;) {
+    dds_publication_matched_status_t status = {0};
+    if (outlet->publisher && tb_ros2_publisher_matched(outlet->publisher) > 0) return;
+    if (!outlet->publisher) {
+      check_dds(dds_get_publication_matched_status(outlet->writer, &status), "matched");
+      if (status.current_count > 0) return;
+    }
+    sleep_ns(MS);
+  }
+}
+
+/* --- messages --- */
+
+static size_t put(uint8_t *bytes, size_t at, uint32_t value)
+{
+  for (int i = 0; i < 4; i++)
+    bytes[at++] = (uint8_t)(value >> (8 * i));
+  return at;
+}
+
+static void emit(const outlet_t *outlet, int64_t stamp_ns, size_t size_max)
+{
+  uint8_t bytes[64] = {0, 1, 0, 0};
+  size_t size = 4;
+  if (strcmp(outlet->type, "my_msgs/msg/Own") == 0) size += 8;
+  size = put(bytes, size, (uint32_t)(int32_t)(stamp_ns / 1000000000));
+  size = put(bytes, size, (uint32_t)(stamp_ns % 1000000000));
+  size = put(bytes, size, 1);
+  size = put(bytes, size, 0);
+  if (size > size_max) size = size_max;
+  if (outlet->publisher) {
+    check(tb_ros2_publisher_publish(outlet->publisher, bytes, size, NULL), outlet->topic);
+    return;
+  }
+  struct ddsi_serdata *sample = tb__raw_sample_create(outlet->raw_type, bytes, size);
+  if (!sample) exit(1);
+  sample->statusinfo = 0;
+  sample->timestamp.v = dds_time() + outlet->offset_ns;
+  check_dds(dds_forwardcdr(outlet->writer, sample), "write");
+}
+
+static void emit_all(const outlet_t *outlet, long count, const char *base, int64_t offset_ns,
+                     int64_t step_ns, long gap_ms)
+{
+  int64_t start_ns = dds_time();
+  for (long i = 0; i < count; i++) {
+    int64_t from_ns = strcmp(base, "now") == 0     ? dds_time()
+                      : strcmp(base, "start") == 0 ? start_ns
+                      : strcmp(base, "tick") == 0  ? last_tick_ns
+                                                   : 0;
+    emit(outlet, from_ns + offset_ns + i * step_ns, 64);
+    sleep_ns(gap_ms * MS);
+  }
+}
+
+static void open_clock(void)
+{
+  check(tb_ros2_node_create_clock_publisher(node, NULL, NULL, &clock_publisher, NULL), "/clock");
+  while (tb_ros2_clock_publisher_matched(clock_publisher) == 0)
+    sleep_ns(MS);
+}
+
+static void tick(int64_t tick_ns)
+{
+  last_tick_ns = tick_ns;
+  check(tb_ros2_clock_publisher_publish(clock_publisher, tick_ns, NULL), "/clock");
+}
+
+/* In order of time: inputs on their period, outputs when they are due. */
+static void run_path(const outlet_t *in, const outlet_t *out, long count, int64_t period_ns,
+                     int64_t latency_ns, int64_t growth_ns)
+{
+  int64_t begin_ns = dds_time();
+  for (long sent = 0, answered = 0; answered < count;) {
+    int64_t in_ns = begin_ns + sent * period_ns;
+    int64_t out_ns = begin_ns + answered * (period_ns + growth_ns) + latency_ns;
+    bool is_input = sent < count && in_ns <= out_ns;
+    int64_t left_ns = (is_input ? in_ns : out_ns) - dds_time();
+    if (left_ns > 0) sleep_ns(left_ns);
+    if (is_input)
+      emit(in, begin_ns + sent++ * period_ns, 64);
+    else
+      emit(out, begin_ns + answered++ * period_ns, 64);
+  }
+}
+
+static void obey(char *line)
+{
+  char command[16] = "", a[128] = "", b[128] = "", c[16] = "";
+  int64_t x = 0, y = 0;
+  long count = 0, gap_ms = 1;
+  int words = sscanf(line, "%15s %127s", command, a);
+  if (strcmp(command, "open") == 0) {
+    words = sscanf(line, "%*s %*s %127s %15s", b, c);
+    open_topic(a, words >= 1 ? b : "std_msgs/msg/Header", words >= 2);
+  } else if (strcmp(command, "forge") == 0) {
+    sscanf(line, "%*s %*s %" SCNd64, &x);
+    forge_topic(a, x);
+  } else if (strcmp(command, "wait") == 0) {
+    wait_for(find(a));
+  } else if (strcmp(command, "send") == 0) {
+    sscanf(line, "%*s %*s %ld %15s %" SCNd64 " %" SCNd64 " %ld", &count, c, &x, &y, &gap_ms);
+    emit_all(find(a), count, c, x, y, gap_ms);
+  } else if (strcmp(command, "cut") == 0) {
+    sscanf(line, "%*s %*s %ld", &count);
+    for (; count > 0; count--)
+      emit(find(a), 0, 8);
+  } else if (strcmp(command, "clock") == 0) {
+    open_clock();
+  } else if (strcmp(command, "tick") == 0) {
+    tick(strtoll(a, NULL, 10));
+  } else if (strcmp(command, "path") == 0) {
+    long period_ms = 0, latency_ms = 0, growth_ms = 0;
+    sscanf(line, "%*s %*s %127s %ld %ld %ld %ld", b, &count, &period_ms, &latency_ms, &growth_ms);
+    run_path(find(a), find(b), count, period_ms * MS, latency_ms * MS, growth_ms * MS);
+  } else {
+    fprintf(stderr, "observe_peer: %d words, not a command: %s", words, line);
+    exit(1);
+  }
+  puts("done");
+  fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+  char line[512];
+  check(tb_ros2_context_create(NULL, &context, NULL), "context");
+  check(tb_ros2_node_create(context, argc > 1 ? argv[1] : "peer", "/", NULL, &node, NULL), "node");
+  puts("ready");
+  fflush(stdout);
+  while (fgets(line, sizeof line, stdin))
+    obey(line);
+  for (size_t i = 0; i < outlet_count; i++)
+    tb_ros2_publisher_destroy(outlets[i].publisher);
+  tb_ros2_clock_publisher_destroy(clock_publisher);
+  tb_ros2_node_destroy(node);
+  tb_ros2_context_destroy(context);
+  return 0;
+}
