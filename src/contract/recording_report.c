@@ -33,7 +33,7 @@ void tb__recording_report(const tb__recording_t *recording)
   add_facts(recording);
   if (recording->provenance.log_time == TB__LOG_TIME_ROS)
     tb__report_no_factor(recording->report,
-                         "Log times are simulated time: they do not show how fast it was.");
+                         "Log times are ROS time: they show neither the factor nor the rate of /clock.");
   for (uint32_t i = 0; i < recording->topic_count; i++) {
     const tb__recorded_topic_t *topic = &recording->topics[i];
     for (const tb__recorded_stream_t *stream = topic->first; stream; stream = stream->next)

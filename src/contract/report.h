@@ -47,7 +47,7 @@ TB_PRIVATE_API void tb__report_message(tb__report_t *report, tb__report_topic_t 
 TB_PRIVATE_API void tb__report_tick(tb__report_t *report, int64_t time_ns, int64_t tick_ns,
                                     tb__tick_kind_t kind);
 
-/* Why there is no factor of /clock, as a sentence: "Log times are simulated time." */
+/* Why there is no factor and no rate of /clock, as a sentence: "Log times are simulated time." */
 TB_PRIVATE_API void tb__report_no_factor(tb__report_t *report, const char *why);
 
 /* Makes the page. `findings` are finished. The page is the same for the same input. It is

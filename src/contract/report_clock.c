@@ -122,7 +122,7 @@ void tb__report_write_clock(tb__markup_t *page, tb__report_t *report, const tb__
   if (frame->bins > 0) {
     write_chart(page, clock, frame, MEASURE_TIME, "Simulated time");
     if (!clock->no_factor) write_chart(page, clock, frame, MEASURE_FACTOR, "Factor");
-    write_chart(page, clock, frame, MEASURE_RATE, "Rate");
+    if (!clock->no_factor) write_chart(page, clock, frame, MEASURE_RATE, "Rate");
   }
   tb__markup_raw(page, "</div>\n");
   if (clock->no_factor) {
