@@ -392,8 +392,8 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_check = {
     .name = "check",
     .summary = "check the time of a recording against the contract",
-    .usage = "timebase check BAG [--manifest FILE | --against ORIGINAL] [--html FILE] [--junit "
-             "FILE] [--json]",
+    .usage = "timebase check BAG [--manifest FILE | --against ORIGINAL] [--html FILE]\n"
+             "                      [--junit FILE] [--json]",
     .help =
         "Judges the time of a recording by the rules of docs/contract.md: gaps and jumps of\n"
         "/clock, stamps of each topic and frame (zero, in the future, old, backward, of another\n"
