@@ -155,8 +155,10 @@ static int run_once(audit_t *audit, const arguments_t *arguments)
     result = audit_report_json(audit);
   else
     audit_report_text(audit);
-  if (!arguments->json && !audit->view.snapshot->node_count) graph_view_print_empty(&audit->view);
-  return result ? result : findings_status(audit->findings, arguments->fail_on);
+  if (result) return result;
+  bool is_empty = !audit->view.snapshot->node_count && !unnamed_count(audit->view.snapshot);
+  if (is_empty) graph_view_print_empty(&audit->view);
+  return is_empty ? EXIT_CHECK : findings_status(audit->findings, arguments->fail_on);
 }
 
 /* Until a signal comes; the status is that of the last round. */
@@ -294,6 +296,7 @@ const command_t command_audit = {
         "\"topics\" and\n"
         "\"topics_sampled\". docs/contract.md explains the rules.\n\n"
         "Status 0 if there is nothing as severe as --fail-on says (with --watch: in the last\n"
-        "round), 1 if there is, 2 for wrong usage, 3 if the graph cannot be joined.\n",
+        "round), 1 if there is or if there are no nodes, 2 for wrong usage, 3 if the graph cannot\n"
+        "be joined.\n",
     .run = run,
 };

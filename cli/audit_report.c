@@ -68,10 +68,12 @@ void audit_report_text(const audit_t *audit)
   clock_facts_t facts = clock_facts(audit);
   findings_print(audit->findings);
   findings_print_counts(audit->findings);
-  text_out("; %zu nodes: %zu on /clock, %zu on wall time, %zu unknown; %zu topics sampled; ",
-           audit->view.snapshot->node_count, count_base(audit, TB__BASE_CLOCK),
-           count_base(audit, TB__BASE_WALL), count_base(audit, TB__BASE_UNKNOWN),
-           audit_topics_sampled(&audit->topics));
+  size_t nodes = audit->view.snapshot->node_count;
+  size_t topics = audit_topics_sampled(&audit->topics);
+  text_out("; %zu node%s: %zu on /clock, %zu on wall time, %zu unknown; %zu topic%s sampled; ",
+           nodes, nodes == 1 ? "" : "s", count_base(audit, TB__BASE_CLOCK),
+           count_base(audit, TB__BASE_WALL), count_base(audit, TB__BASE_UNKNOWN), topics,
+           topics == 1 ? "" : "s");
   print_clock(audit, &facts);
   text_out("\n");
   command_flush();

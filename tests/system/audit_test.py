@@ -154,7 +154,7 @@ class NodesTest(AuditTest):
             r"      error stamp-other-domain: /odom of /ekf has stamps of another time base\n"
             r"          \d+ of \d+ stamps are of system time \([\d.]+ s at 1\d+\.\d+ s of /clock\)\n"
             r"\n"
-            r"2 errors; 3 nodes: 1 on /clock, 2 on wall time, 0 unknown; 1 topics sampled; "
+            r"2 errors; 3 nodes: 1 on /clock, 2 on wall time, 0 unknown; 1 topic sampled; "
             r"/clock at [\d.]+ Hz, factor \d\.\d+, its time is wrong by at most \d+\.\d ms\n$",
         )
 
@@ -192,6 +192,13 @@ class NodesTest(AuditTest):
         self.peer("node ekf", "header /odom 20 wall")
         report = self.until_complete(2, 1, 0)
         self.assertEqual((report["findings"], report["status"]), ([], 0))
+
+    def test_an_empty_graph(self):
+        """As with a wrong domain: a check that looked at nothing has not passed."""
+        status, out, err = self.result("audit")
+        self.assertEqual(status, 1)
+        self.assertRegex(out, "^no findings; 0 nodes: ")
+        self.assertIn(f"no nodes in domain {self.domain}; check ROS_DOMAIN_ID", err)
 
     def test_names_that_are_shared(self):
         self.node("camera")
@@ -334,7 +341,7 @@ class StampsTest(AuditTest):
         audit = self.run_command("audit", "--watch", "--duration", "5")
         peer.write("hash /typed")
         self.assertEqual(peer.expect("hash (.*)").group(1), digest)
-        audit.expect("no findings; 1 nodes: .*; 1 topics sampled; no publisher of /clock$")
+        audit.expect("no findings; 1 node: .*; 1 topic sampled; no publisher of /clock$")
 
     def test_near_misses(self):
         """One tick ahead, one second old, and twice the same stamp."""
