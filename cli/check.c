@@ -227,6 +227,7 @@ static int report(check_t *check, tb__findings_t *findings)
                                           check->unread == check->unclosed,
                            .manifest = check->manifest_name};
   int status = findings_status(findings, check->arguments->fail_on);
+  if (result.damage && !result.is_unclosed) status = EXIT_CHECK;
   if (check->arguments->json) return json_finish(check->command, check_json(&result), status);
   check_print(&result);
   return status;
@@ -370,7 +371,7 @@ const command_t command_check = {
         "  --rate F           with --against: the rate it was played at (default: as measured)\n"
         "  --json             print JSON\n" BAG_LIMIT_HELP "  -h, --help         this text\n\n"
         "Exit status: 0 nothing was found, 1 findings (with --against: messages are missing,\n"
-        "extra, or out of order within their topic), 2 wrong usage or manifest, 3 a recording\n"
-        "cannot be read.\n",
+        "extra, or out of order within their topic), or damage, 2 wrong usage or manifest, 3 a\n"
+        "recording cannot be read, or not all of it within the limits.\n",
     .run = run,
 };
