@@ -11,13 +11,14 @@
 #include "text.h"
 #include "unnamed.h"
 
-enum { OPTION_JSON = 256, OPTION_WATCH, OPTION_FAIL_ON, OPTION_DURATION };
+enum { OPTION_JSON = 256, OPTION_WATCH, OPTION_FAIL_ON, OPTION_DURATION, OPTION_RULES };
 
 #define STEP_NS           (50 * TB_NS_PER_MS)
 #define DURATION_NS       (2 * TB_NS_PER_S)
 #define WATCH_DURATION_NS (5 * TB_NS_PER_S)
 
 typedef struct arguments {
+  const char *manifest; /* NULL: none */
   bool json, watch;
   tb__severity_t fail_on;
   tb_duration_t duration; /* 0: the default */
@@ -44,6 +45,39 @@ static bool wait_until(audit_t *audit, int64_t deadline_ns)
   }
 }
 
+/* --- the manifest --- */
+
+static int load_manifest(audit_t *audit, const char *path)
+{
+  static tb__problems_t problems; /* large; the first one is in the error */
+  tb_error_t error = TB_ERROR_INIT;
+  if (!path) return EXIT_OK;
+  tb_status_t status = tb__manifest_load(path, &problems, &audit->manifest, NULL, &error);
+  if (status) return command_bad_file(audit->command, status, &error);
+  audit->has_manifest = true;
+  audit->limits = audit->manifest.limits;
+  return EXIT_OK;
+}
+
+static const char *is_off(void *user, tb__rule_id_t rule, const char *subject)
+{
+  const audit_t *audit = user;
+  return tb__manifest_off_reason(&audit->manifest, rule, subject);
+}
+
+/* Rules that are off for some subjects only are asked for each of them. */
+static tb_status_t switch_off(audit_t *audit)
+{
+  const tb__manifest_t *manifest = &audit->manifest;
+  tb_status_t status = TB_OK;
+  for (size_t i = 0; i < manifest->off_count && !status; i++)
+    if (manifest->off[i].subjects.count == 0)
+      status =
+          tb__findings_switch_off(audit->findings, manifest->off[i].rule, manifest->off[i].reason);
+  tb__findings_ask_off(audit->findings, is_off, audit);
+  return status;
+}
+
 /* --- rounds --- */
 
 static void forget(audit_t *audit)
@@ -63,11 +97,14 @@ static int judge(audit_t *audit)
   if (result) return result;
   audit->findings = tb__findings_create();
   if (!audit->findings) return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
+  tb_status_t status = audit->has_manifest ? switch_off(audit) : TB_OK;
+  if (status) return command_failed(audit->command, status, NULL);
   audit_nodes_find(audit);
   audit_receivers_find(audit);
   audit_clock_find(audit);
   audit_topics_find(audit);
-  tb_status_t status = tb__findings_finish(audit->findings);
+  audit_log_find(audit);
+  status = tb__findings_finish(audit->findings);
   return status ? command_failed(audit->command, status, NULL) : EXIT_OK;
 }
 
@@ -101,6 +138,7 @@ static int gather(audit_t *audit, int64_t duration_ns, bool *out_signalled)
   if (!result) *out_signalled = !wait_until(audit, end_ns);
   if (is_thread) pthread_join(thread, NULL);
   audit_topics_end(audit);
+  audit_clock_cut(audit);
   return result ? result : asking.result;
 }
 
@@ -137,7 +175,7 @@ static int run_watch(audit_t *audit, const arguments_t *arguments)
     if (result || !command_flush()) break;
     status = findings_status(audit->findings, arguments->fail_on);
     forget(audit);
-    audit_clock_restart(audit);
+    audit_log_restart(&audit->log);
     result = graph_view_refresh(&audit->view);
   }
   audit_changes_fini(&changes);
@@ -149,18 +187,22 @@ static int audit_run(const command_t *command, const arguments_t *arguments)
   static audit_t audit; /* large */
   audit = (audit_t){
       .command = command, .limits = tb__contract_limits_default(), .limit = arguments->graph.limit};
-  int result = graph_view_open(command, arguments->graph.domain, &audit.view);
+  int result = load_manifest(&audit, arguments->manifest);
+  if (!result) result = graph_view_open(command, arguments->graph.domain, &audit.view);
   audit.view.defers_signals = true;
   if (!result) result = audit_clock_open(&audit);
   if (!result) result = audit_events_open(&audit);
   if (!result) result = audit_topics_open(&audit);
+  if (!result) result = audit_log_open(&audit);
   if (!result)
     result = arguments->watch ? run_watch(&audit, arguments) : run_once(&audit, arguments);
   forget(&audit);
+  audit_log_close(&audit.log);
   audit_topics_close(&audit.topics);
   audit_events_close(&audit.events);
   audit_clock_close(&audit.clock);
   graph_view_close(&audit.view);
+  if (audit.has_manifest) tb__manifest_fini(&audit.manifest);
   return command_finish(command, result);
 }
 
@@ -173,6 +215,7 @@ static int run(const command_t *command, int argc, char **argv)
       {"watch", no_argument, NULL, OPTION_WATCH},
       {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
       {"duration", required_argument, NULL, OPTION_DURATION},
+      {"rules", no_argument, NULL, OPTION_RULES},
       GRAPH_OPTIONS,
       {"help", no_argument, NULL, 'h'},
       {0},
@@ -195,6 +238,9 @@ static int run(const command_t *command, int argc, char **argv)
       if (!command_parse_limit(command, "--duration", optarg, &arguments.duration))
         result = EXIT_USAGE;
       break;
+    case OPTION_RULES:
+      findings_print_rules();
+      return command_finish(command, EXIT_OK);
     case 'h':
       return command_help(command);
     default:
@@ -202,6 +248,7 @@ static int run(const command_t *command, int argc, char **argv)
     }
   }
   if (result) return result;
+  if (optind < argc) arguments.manifest = argv[optind++];
   if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
   return audit_run(command, &arguments);
 }
@@ -209,8 +256,44 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_audit = {
     .name = "audit",
     .summary = "find what is wrong with time on a graph",
-    .usage = "timebase audit [--watch] [--fail-on warn|error] [--json] [--duration D]\n"
-             "                      [--wait D] [--limit D] [--domain N]",
-    .help = "HELP",
+    .usage = "timebase audit [MANIFEST] [--watch] [--fail-on warn|error] [--json] [--duration D]\n"
+             "                      [--wait D] [--limit D] [--domain N] [--rules]",
+    .help =
+        "Looks at a ROS 2 graph from outside and prints what is wrong with its time: nodes on\n"
+        "another time base than the others, nodes that /clock does not reach and why, /clock with\n"
+        "several publishers or two streams of one, that has stopped, jumps or has gaps, stamps "
+        "of\n"
+        "sampled topics that are zero, in the future, old, go backward or are of another time\n"
+        "base, and known sentences about time in /rosout. Each finding has its evidence, what\n"
+        "follows from it, and what to do: with ROS 2, with timebase, and in the launch file. What\n"
+        "it causes is below it. Nodes that do not answer are judged by what else is known of\n"
+        "them. Nothing on the graph is changed.\n\n"
+        "  MANIFEST        file of what the deployment declares: thresholds, use_sim_time of\n"
+        "                  nodes, rate, factor and error of /clock, rules that are switched off\n"
+        "  --watch         go on until SIGINT or SIGTERM: print what comes (+) and what goes (-)\n"
+        "  --fail-on S     status 1 from this severity on: warn or error (default error)\n"
+        "  --json          one object; with --watch one on a line at each change, with \"come\"\n"
+        "                  and \"gone\"\n"
+        "  --duration D    listen for D (default 2s; with --watch 5s, over and over)\n"
+        "  --wait D        follow discovery for D before; default: until nothing new was found "
+        "for\n"
+        "                  0.5 s (1 s while there are no nodes) and all participants have\n"
+        "                  announced their nodes, at most 5 s\n"
+        "  --limit D       wait at most D for the answers of nodes (default 2s)\n"
+        "  --domain N      DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  --rules         print the list of rules and end\n"
+        "  -h, --help      this text\n\n"
+        "At most 64 topics are sampled at a time, by best-effort readers, up to 200 messages or\n"
+        "8 MiB of each; with --watch others follow. In JSON \"findings\" has \"rule\", "
+        "\"severity\",\n"
+        "\"title\", \"cause\", \"count\", \"subjects\" with their \"evidence\", "
+        "\"consequence\", \"remedy\"\n"
+        "and \"caused\", the findings below it; beside it are \"counts\", \"switched_off\", "
+        "\"nodes\" with\n"
+        "\"time_base\" (clock, wall, other, unknown), \"by\" and \"role\", \"clock\", "
+        "\"topics\" and\n"
+        "\"topics_sampled\". docs/contract.md explains the rules.\n\n"
+        "Status 0 if there is nothing as severe as --fail-on says (with --watch: in the last\n"
+        "round), 1 if there is, 2 for wrong usage, 3 if the graph cannot be joined.\n",
     .run = run,
 };

@@ -5,9 +5,11 @@
 
 #include "audit_clock.h"
 #include "audit_events.h"
+#include "audit_log.h"
 #include "audit_topics.h"
 #include "contract/finding.h"
 #include "contract/limits.h"
+#include "contract/manifest.h"
 #include "contract/time_base.h"
 #include "graph_view.h"
 #include "node_times.h"
@@ -32,10 +34,13 @@ typedef struct audit {
   const command_t *command;
   graph_view_t view;
   tb__contract_limits_t limits;
+  tb__manifest_t manifest;
+  bool has_manifest;
   tb_duration_t limit; /* of answers */
   audit_clock_t clock;
   audit_events_t events;
   audit_topics_t topics;
+  audit_log_t log;
   node_time_t *times;       /* of each node of the snapshot */
   int64_t answered_ns;      /* steady: when the nodes were asked */
   audit_node_t *nodes;      /* of each node of the snapshot */
@@ -58,6 +63,12 @@ bool audit_ask(const audit_t *audit, const char *service, const char *type, tb_d
 
 /* Roles and time bases of all nodes. EXIT_OK, or a message has been printed. */
 int audit_nodes_judge(audit_t *audit);
+/* A time that is read from /clock was wrong by at most that, in what is judged: factor x latency,
+ * and one tick. 0: not known. */
+int64_t audit_clock_error(const audit_t *audit);
+
+/* Whether the node is on wall time in a graph with /clock, and is not meant to be. */
+bool audit_nodes_is_mixed(const audit_t *audit, size_t index);
 /* Findings: mixed time bases, unknown ones, shared names, processes without announced nodes. */
 void audit_nodes_find(audit_t *audit);
 /* Findings: nodes that follow /clock and do not receive it; lifecycle nodes that are active before

@@ -1,6 +1,7 @@
 #include "audit_clock.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #define COARSE_NS   (100 * TB_NS_PER_MS)
 #define ASK_NS      (TB_NS_PER_S)
 #define PAUSED_BYTE 1
+
+#define LATENCY_SHARE 0.999
 
 /* States of simulation_interfaces/msg/SimulationState. */
 enum { SIMULATION_STOPPED = 0, SIMULATION_PAUSED = 2 };
@@ -52,19 +55,21 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
 {
   audit_clock_t *clock = user;
   tb_steady_time_t now = {0};
-  int64_t tick_ns = 0;
+  int64_t tick_ns = 0, latency_ns;
   uint64_t id = id_of(sample->writer_guid);
   bool is_good = read_tick(sample, &tick_ns);
   tb_steady_clock_now(clock->steady, &now);
   pthread_mutex_lock(&clock->mutex);
   if (is_good) {
     tb__ticks_feed(&clock->ticks, id, tick_ns, now.ns);
+    if (clock->ticks.all.usual_step_ns) clock->step_ns = clock->ticks.all.usual_step_ns;
     clock->recent[clock->recent_count++ % AUDIT_TICKS_KEPT] = (struct audit_tick){tick_ns, now.ns};
-    tb__spread_add(&clock->latency, sample->receive_timestamp_ns - sample->source_timestamp_ns);
+    if (!__builtin_sub_overflow(sample->receive_timestamp_ns, sample->source_timestamp_ns,
+                                &latency_ns))
+      tb__spread_add(&clock->latency, latency_ns);
     for (uint32_t i = 0; i < clock->ticks.publisher_count; i++)
       if (clock->ticks.publishers[i].id == id) memcpy(clock->guids[i], sample->writer_guid, 16);
   }
-  clock->malformed += !is_good;
   pthread_mutex_unlock(&clock->mutex);
 }
 
@@ -74,9 +79,13 @@ int audit_clock_open(audit_t *audit)
   tb_error_t error = TB_ERROR_INIT;
   tb_qos_t qos = TB_QOS_INIT_CLOCK;
   tb_ros2_subscription_options_t options = {on_tick, clock};
-  *clock = (audit_clock_t){.steady = audit->view.steady};
+  tb_steady_time_t now = {0};
+  memset(clock, 0, sizeof *clock);
+  clock->steady = audit->view.steady;
   pthread_mutex_init(&clock->mutex, NULL);
-  audit_clock_restart(audit);
+  tb_steady_clock_now(clock->steady, &now);
+  clock->begin_ns = now.ns;
+  tb__ticks_init(&clock->ticks, &audit->limits, true);
   qos.depth = DEPTH;
   tb_status_t status = tb_ros2_subscription_create(audit->view.context, TOPIC, CLOCK_TYPE, &qos,
                                                    &options, &clock->subscription, &error);
@@ -88,22 +97,42 @@ void audit_clock_close(audit_clock_t *clock)
   if (!clock->steady) return;
   tb_ros2_subscription_destroy(clock->subscription);
   pthread_mutex_destroy(&clock->mutex);
-  *clock = (audit_clock_t){0};
+  clock->steady = NULL;
 }
 
-void audit_clock_restart(audit_t *audit)
+/* Goes on from the last tick of each publisher, so that what happens between two is seen. */
+static void restart_locked(audit_clock_t *clock, const tb__contract_limits_t *limits)
+{
+  const tb__ticks_t *before = &clock->cut.ticks;
+  tb__ticks_init(&clock->ticks, limits, true);
+  memset(&clock->latency, 0, sizeof clock->latency);
+  clock->begin_ns = clock->cut.end_ns;
+  for (uint32_t i = 0; i < before->publisher_count; i++) {
+    const tb__tick_publisher_t *publisher = &before->publishers[i];
+    if (publisher->id == before->last_publisher && publisher->stream.first_ns)
+      tb__ticks_feed(&clock->ticks, publisher->id, publisher->stream.last_ns,
+                     publisher->stream.last_arrival_ns);
+  }
+  if (clock->ticks.publisher_count)
+    for (uint32_t i = 0; i < before->publisher_count; i++)
+      if (before->publishers[i].id == clock->ticks.publishers[0].id)
+        memcpy(clock->guids[0], clock->cut.guids[i], 16);
+}
+
+void audit_clock_cut(audit_t *audit)
 {
   audit_clock_t *clock = &audit->clock;
   tb_steady_time_t now = {0};
-  tb_steady_clock_now(clock->steady, &now);
   pthread_mutex_lock(&clock->mutex);
-  clock->begin_ns = now.ns;
-  tb__ticks_init(&clock->ticks, &audit->limits, true);
-  memset(&clock->latency, 0, sizeof clock->latency);
-  memset(clock->guids, 0, sizeof clock->guids);
-  clock->malformed = 0;
-  clock->recent_count = 0;
+  tb_steady_clock_now(clock->steady, &now);
+  clock->cut.begin_ns = clock->begin_ns;
+  clock->cut.end_ns = now.ns;
+  clock->cut.ticks = clock->ticks;
+  clock->cut.latency = clock->latency;
+  memcpy(clock->cut.guids, clock->guids, sizeof clock->guids);
+  restart_locked(clock, &audit->limits);
   pthread_mutex_unlock(&clock->mutex);
+  tb__ticks_end(&clock->cut.ticks, now.ns);
 }
 
 void audit_clock_now(audit_clock_t *clock, audit_now_t *out)
@@ -115,8 +144,7 @@ void audit_clock_now(audit_clock_t *clock, audit_now_t *out)
   *out = (audit_now_t){
       .steady_ns = now.ns,
       .clock_ns = all->first_ns ? all->last_ns : 0,
-      .step_ns = all->usual_step_ns,
-      .distinct = all->ticks - all->kinds[TB__TICK_REPEAT] - all->kinds[TB__TICK_ZERO],
+      .step_ns = clock->step_ns,
       .epoch = all->epoch,
   };
   pthread_mutex_unlock(&clock->mutex);
@@ -136,12 +164,25 @@ int64_t audit_clock_reached(audit_clock_t *clock, int64_t time_ns, int64_t from_
   return reached_ns;
 }
 
+/* Two times at once. */
+static bool is_double(const tb__ticks_t *ticks)
+{
+  for (uint32_t i = 0; i < ticks->publisher_count; i++)
+    if (tb__tick_stream_is_double(&ticks->publishers[i].stream)) return true;
+  return tb__ticks_simultaneous(ticks) > 1;
+}
+
+bool audit_clock_jumps(const audit_clock_t *clock)
+{
+  return clock->cut.ticks.all.kinds[TB__TICK_BACKWARD] || is_double(&clock->cut.ticks);
+}
+
 /* --- judging --- */
 
 /* What was gathered, and who publishes. */
 typedef struct judged {
   audit_t *audit;
-  tb__ticks_t ticks;
+  const tb__ticks_t *ticks;
   int64_t begin_ns, end_ns;
   const uint8_t (*guids)[16];
   const tb_ros2_graph_endpoint_t *publishers;
@@ -158,8 +199,8 @@ static const char *publisher_name(const judged_t *judged, uint32_t index)
 static const char *only_publisher(const judged_t *judged)
 {
   const tb_ros2_graph_snapshot_t *snapshot = judged->audit->view.snapshot;
-  if (judged->ticks.publisher_count == 1) return audit_node_of(snapshot, judged->guids[0]);
-  if (judged->ticks.publisher_count == 0 && judged->publisher_count == 1)
+  if (judged->ticks->publisher_count == 1) return audit_node_of(snapshot, judged->guids[0]);
+  if (judged->ticks->publisher_count == 0 && judged->publisher_count == 1)
     return audit_owner_of(snapshot, &judged->publishers[0]);
   return NULL;
 }
@@ -172,7 +213,7 @@ static tb__finding_input_t finding_of(const judged_t *judged, tb__rule_id_t rule
 
 static void find_several(const judged_t *judged)
 {
-  const tb__ticks_t *ticks = &judged->ticks;
+  const tb__ticks_t *ticks = judged->ticks;
   uint32_t count = tb__ticks_simultaneous(ticks);
   tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_TWO_PUBLISHERS);
   char detail[16];
@@ -190,22 +231,15 @@ static void find_several(const judged_t *judged)
 
 static void find_double(const judged_t *judged)
 {
-  for (uint32_t i = 0; i < judged->ticks.publisher_count; i++) {
-    const tb__tick_stream_t *stream = &judged->ticks.publishers[i].stream;
+  for (uint32_t i = 0; i < judged->ticks->publisher_count; i++) {
+    const tb__tick_stream_t *stream = &judged->ticks->publishers[i].stream;
     tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_TWO_STREAMS);
     if (!tb__tick_stream_is_double(stream)) continue;
     input.cause = audit_node_of(judged->audit->view.snapshot, judged->guids[i]);
     tb__findings_add(judged->audit->findings, &input,
-                     "%s goes to and fro between two times that are %.3f s apart",
+                     "%s jumps back and forth between two times that are %.3f s apart",
                      publisher_name(judged, i), SECONDS(stream->apart_ns));
   }
-}
-
-static bool is_double(const judged_t *judged)
-{
-  for (uint32_t i = 0; i < judged->ticks.publisher_count; i++)
-    if (tb__tick_stream_is_double(&judged->ticks.publishers[i].stream)) return true;
-  return tb__ticks_simultaneous(&judged->ticks) > 1;
 }
 
 /* The service of that type that a node of the graph has; NULL: none has. */
@@ -245,7 +279,7 @@ static bool is_paused(const audit_t *audit)
 
 static void find_stall(const judged_t *judged)
 {
-  const tb__tick_stream_t *all = &judged->ticks.all;
+  const tb__tick_stream_t *all = &judged->ticks->all;
   tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_STALL);
   int64_t limit_ns = tb__tick_stream_stall_limit(all, &judged->audit->limits);
   int64_t since_ns = all->first_ns ? all->last_arrival_ns : judged->begin_ns;
@@ -265,13 +299,13 @@ static void find_stall(const judged_t *judged)
 
 static void find_steps(const judged_t *judged)
 {
-  const tb__tick_stream_t *all = &judged->ticks.all;
+  const tb__tick_stream_t *all = &judged->ticks->all;
   tb__findings_t *findings = judged->audit->findings;
   tb__finding_input_t backward = finding_of(judged, TB__RULE_CLOCK_BACKWARDS);
   tb__finding_input_t zero = finding_of(judged, TB__RULE_CLOCK_ZERO);
   tb__finding_input_t gap = finding_of(judged, TB__RULE_CLOCK_GAP);
   tb__finding_input_t rate = finding_of(judged, TB__RULE_CLOCK_RATE);
-  if (all->kinds[TB__TICK_BACKWARD] && !is_double(judged))
+  if (all->kinds[TB__TICK_BACKWARD] && !is_double(judged->ticks))
     tb__findings_add(findings, &backward, "%" PRIu64 " times, by up to %.3f s; first at %.3f s",
                      all->kinds[TB__TICK_BACKWARD], SECONDS(all->backward_ns),
                      SECONDS(all->backward_at_ns));
@@ -286,25 +320,72 @@ static void find_steps(const judged_t *judged)
                      SECONDS(all->usual_step_ns), tb__tick_stream_rate(all));
 }
 
+int64_t audit_clock_error(const audit_t *audit)
+{
+  const tb__tick_stream_t *all = &audit->clock.cut.ticks.all;
+  int64_t latency_ns = tb__spread_quantile(&audit->clock.cut.latency, LATENCY_SHARE);
+  double factor = tb__tick_stream_factor(all);
+  if (!all->usual_step_ns || factor <= 0 || latency_ns < 0) return 0;
+  return (int64_t)(factor * (double)latency_ns) + all->usual_step_ns;
+}
+
+static void find_error(const judged_t *judged)
+{
+  const audit_t *audit = judged->audit;
+  const tb__tick_stream_t *all = &judged->ticks->all;
+  tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_ERROR);
+  double allowed = SECONDS(audit->manifest.max_error_ns);
+  double latency = SECONDS(tb__spread_quantile(&audit->clock.cut.latency, LATENCY_SHARE));
+  double factor = tb__tick_stream_factor(all), rate = tb__tick_stream_rate(all);
+  int64_t error_ns = audit_clock_error(audit);
+  if (!audit->has_manifest || !audit->manifest.max_error_ns || rate <= 0 ||
+      error_ns <= audit->manifest.max_error_ns)
+    return;
+  tb__findings_add(audit->findings, &input,
+                   "wrong by up to %.1f ms (factor %.3f x latency %.1f ms + one tick), allowed are "
+                   "%.1f ms",
+                   1e3 * SECONDS(error_ns), factor, 1e3 * latency, 1e3 * allowed);
+  if (allowed > factor * latency)
+    tb__findings_add_evidence(audit->findings, "enough at this factor: %.0f Hz",
+                              ceil(factor / (allowed - factor * latency)));
+  tb__findings_add_evidence(audit->findings, "enough at this rate: a factor of %.3f",
+                            allowed / (latency + 1 / rate));
+}
+
+/* What the manifest declares of the rate and of the factor. */
+static void find_declared(const judged_t *judged)
+{
+  const audit_t *audit = judged->audit;
+  const tb__manifest_clock_t *declared = &audit->manifest.clock;
+  tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_RATE);
+  double rate = tb__tick_stream_rate(&judged->ticks->all);
+  double factor = tb__tick_stream_factor(&judged->ticks->all);
+  if (!audit->has_manifest || rate <= 0) return;
+  double off = declared->rate_hz > 0 ? fabs(rate / declared->rate_hz - 1) : 0;
+  if (off > audit->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
+  if (off > audit->limits.rate_warn)
+    tb__findings_add(audit->findings, &input, "it ticks at %.1f Hz, declared are %.1f Hz", rate,
+                     declared->rate_hz);
+  input.severity = (tb__severity_t)0;
+  if (declared->factor_max > 0 && (factor < declared->factor_min || factor > declared->factor_max))
+    tb__findings_add(audit->findings, &input, "its factor is %.3f, declared are %.3f to %.3f",
+                     factor, declared->factor_min, declared->factor_max);
+}
+
 void audit_clock_find(audit_t *audit)
 {
-  audit_clock_t *clock = &audit->clock;
-  judged_t judged = {.audit = audit};
-  uint8_t guids[TB__TICK_PUBLISHERS][16];
-  tb_steady_time_t now = {0};
-  tb_steady_clock_now(clock->steady, &now);
-  pthread_mutex_lock(&clock->mutex);
-  judged.ticks = clock->ticks;
-  judged.begin_ns = clock->begin_ns;
-  memcpy(guids, clock->guids, sizeof guids);
-  pthread_mutex_unlock(&clock->mutex);
-  judged.end_ns = now.ns;
-  judged.guids = (const uint8_t(*)[16])guids;
+  const struct audit_clock_cut *cut = &audit->clock.cut;
+  judged_t judged = {.audit = audit,
+                     .ticks = &cut->ticks,
+                     .begin_ns = cut->begin_ns,
+                     .end_ns = cut->end_ns,
+                     .guids = cut->guids};
   judged.publisher_count =
       tb_ros2_graph_publishers(audit->view.snapshot, TOPIC, &judged.publishers);
-  tb__ticks_end(&judged.ticks, now.ns);
   find_several(&judged);
   find_double(&judged);
   find_stall(&judged);
   find_steps(&judged);
+  find_declared(&judged);
+  find_error(&judged);
 }

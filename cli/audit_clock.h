@@ -17,32 +17,38 @@ struct audit;
 typedef struct audit_clock {
   tb_ros2_subscription_t *subscription;
   tb_steady_clock_t *steady;
-  int64_t begin_ns; /* steady, of what is gathered */
   pthread_mutex_t mutex;
+  int64_t begin_ns; /* steady, of what is gathered */
   tb__ticks_t ticks;
   tb__spread_t latency; /* from the publisher's system time to ours */
+  int64_t step_ns;      /* the last usual one that was known */
   uint8_t guids[TB__TICK_PUBLISHERS][16];
-  uint64_t malformed;
   struct audit_tick {
     int64_t tick_ns, arrival_ns;
   } recent[AUDIT_TICKS_KEPT]; /* distinct ones, a ring */
   uint64_t recent_count;
+  struct audit_clock_cut {
+    int64_t begin_ns, end_ns;
+    tb__ticks_t ticks;
+    tb__spread_t latency;
+    uint8_t guids[TB__TICK_PUBLISHERS][16];
+  } cut; /* the main thread's: what is judged */
 } audit_clock_t;
 
 /* What time it is on the graph. */
 typedef struct audit_now {
   int64_t steady_ns;
-  int64_t clock_ns;  /* the last tick; 0: none */
-  int64_t step_ns;   /* the usual one; 0: not known */
-  uint64_t distinct; /* ticks that were not the same as the one before */
+  int64_t clock_ns; /* the last tick; 0: none */
+  int64_t step_ns;  /* the usual one; 0: not known */
   tb__epoch_t epoch;
 } audit_now_t;
 
 /* Zeroes it and subscribes. EXIT_OK, or a message has been printed. Close it either way. */
 int audit_clock_open(struct audit *audit);
 void audit_clock_close(audit_clock_t *clock);
-/* Forgets what was gathered, and begins again. */
-void audit_clock_restart(struct audit *audit);
+/* What was gathered until now is to be judged; what comes later is for the next time. Nothing is
+ * lost in between. */
+void audit_clock_cut(struct audit *audit);
 
 /* [any thread] */
 void audit_clock_now(audit_clock_t *clock, audit_now_t *out);
@@ -50,6 +56,9 @@ void audit_clock_now(audit_clock_t *clock, audit_now_t *out);
 /* When /clock reached a time, in steady time: by the first tick that came after `from_ns`. 0: it
  * has not, or so long ago that it is forgotten. [any thread] */
 int64_t audit_clock_reached(audit_clock_t *clock, int64_t time_ns, int64_t from_ns);
+
+/* Of what is judged: whether it jumped backward, once or all the time. */
+bool audit_clock_jumps(const audit_clock_t *clock);
 
 /* Findings about /clock itself. */
 void audit_clock_find(struct audit *audit);

@@ -209,6 +209,37 @@ static void find_shared_name(audit_t *audit, size_t index)
   tb__findings_add(audit->findings, &input, "%zu nodes have this name", count);
 }
 
+/* What the manifest declares of a node by its name or a pattern; NULL: nothing. */
+static const tb__manifest_node_t *declared_of(const audit_t *audit, size_t index)
+{
+  bool is_declared = false;
+  if (!audit->has_manifest) return NULL;
+  const tb__manifest_node_t *node = tb__manifest_node(
+      &audit->manifest, audit->view.snapshot->nodes[index].full_name, &is_declared);
+  return is_declared && node->has_use_sim_time ? node : NULL;
+}
+
+bool audit_nodes_is_mixed(const audit_t *audit, size_t index)
+{
+  const tb_ros2_graph_endpoint_t *publishers;
+  const tb__manifest_node_t *declared = declared_of(audit, index);
+  if (declared && !declared->use_sim_time) return false;
+  return is_judged(audit->nodes[index].role) && audit->nodes[index].verdict.base == TB__BASE_WALL &&
+         tb_ros2_graph_publishers(audit->view.snapshot, "/clock", &publishers) > 0;
+}
+
+static void find_declared(audit_t *audit, size_t index)
+{
+  const tb__manifest_node_t *declared = declared_of(audit, index);
+  tb__base_verdict_t verdict = audit->nodes[index].verdict;
+  tb__finding_input_t input = finding_of(audit, index, TB__RULE_TIME_BASE_DECLARED);
+  if (!declared || verdict.base == TB__BASE_UNKNOWN || audit_nodes_is_mixed(audit, index)) return;
+  if ((verdict.base != TB__BASE_WALL) == declared->use_sim_time) return;
+  input.detail = declared->use_sim_time ? "true" : "false";
+  tb__findings_add(audit->findings, &input, "the manifest declares use_sim_time: %s, and %s",
+                   input.detail, tb__base_evidence_text(verdict));
+}
+
 void audit_nodes_find(audit_t *audit)
 {
   const tb_ros2_graph_endpoint_t *publishers;
@@ -216,9 +247,10 @@ void audit_nodes_find(audit_t *audit)
   for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
     const audit_node_t *node = &audit->nodes[i];
     find_shared_name(audit, i);
-    if (!publisher_count || !is_judged(node->role)) continue;
-    if (node->verdict.base == TB__BASE_WALL) find_wall(audit, i, &publishers[0]);
-    if (node->verdict.base != TB__BASE_UNKNOWN || node->role != AUDIT_ROLE_NODE) continue;
+    find_declared(audit, i);
+    if (audit_nodes_is_mixed(audit, i)) find_wall(audit, i, &publishers[0]);
+    if (!publisher_count || node->verdict.base != TB__BASE_UNKNOWN || node->role != AUDIT_ROLE_NODE)
+      continue;
     tb__finding_input_t input = finding_of(audit, i, TB__RULE_TIME_BASE_UNKNOWN);
     tb__findings_add(audit->findings, &input, "%s", tb__base_evidence_text(node->verdict));
   }

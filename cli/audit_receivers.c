@@ -1,12 +1,16 @@
 /* Nodes that follow /clock: whether it reaches them, and if not, why. */
+#include <stdio.h>
 #include <string.h>
 #include <timebase/ros2_client.h>
+#include <timebase/ros2_type_hash.h>
 
 #include "audit.h"
 
 #define GET_STATE "lifecycle_msgs/srv/GetState"
 
 enum { LIFECYCLE_ACTIVE = 3 };
+
+#define ASK_NS (500 * TB_NS_PER_MS) /* one after the other */
 
 static const char *reliability_text(const tb_ros2_graph_endpoint_t *endpoint)
 {
@@ -123,7 +127,7 @@ static void find_active(audit_t *audit, size_t index)
     const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
     uint8_t state;
     if (!is_state_service(endpoint) ||
-        !audit_ask(audit, endpoint->name, GET_STATE, audit->limit, &state) ||
+        !audit_ask(audit, endpoint->name, GET_STATE, (tb_duration_t){ASK_NS}, &state) ||
         state != LIFECYCLE_ACTIVE)
       continue;
     tb__findings_add(audit->findings, &input,
@@ -133,13 +137,27 @@ static void find_active(audit_t *audit, size_t index)
 
 void audit_receivers_find(audit_t *audit)
 {
-  audit_now_t now;
-  audit_clock_now(&audit->clock, &now);
   for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
     audit_role_t role = audit->nodes[i].role;
     if (audit->nodes[i].verdict.base != TB__BASE_CLOCK || role == AUDIT_ROLE_TOOL) continue;
     find_of_node(audit, i);
-    if (!now.distinct) find_active(audit, i);
+    if (!audit->clock.cut.ticks.all.first_ns) find_active(audit, i);
+  }
+}
+
+/* As the service announces them: nodes of ROS log a warning about a client without. */
+static void register_hashes(const audit_t *audit, const char *service)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
+  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[i];
+    bool is_request = endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REQUEST;
+    bool is_reply = endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REPLY;
+    char type[256];
+    if ((!is_request && !is_reply) || !endpoint->type_hash || strcmp(endpoint->name, service) != 0)
+      continue;
+    snprintf(type, sizeof type, "%s%s", endpoint->type, is_request ? "_Request" : "_Response");
+    (void)tb_ros2_type_hash_register(type, endpoint->type_hash, NULL);
   }
 }
 
@@ -149,6 +167,7 @@ bool audit_ask(const audit_t *audit, const char *service, const char *type, tb_d
   static const uint8_t empty[8] = {0, 1, 0, 0};
   tb_ros2_client_t *client = NULL;
   tb_ros2_response_t response = {0};
+  register_hashes(audit, service);
   tb_status_t status =
       tb_ros2_client_create(audit->view.context, service, type, NULL, &client, NULL);
   if (!status)

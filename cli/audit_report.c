@@ -22,34 +22,24 @@ typedef struct clock_facts {
 
 static clock_facts_t clock_facts(const audit_t *audit)
 {
-  audit_clock_t *clock = (audit_clock_t *)&audit->clock;
   const tb_ros2_graph_endpoint_t *publishers;
-  pthread_mutex_lock(&clock->mutex);
-  const tb__tick_stream_t *all = &clock->ticks.all;
+  const tb__tick_stream_t *all = &audit->clock.cut.ticks.all;
   clock_facts_t facts = {
       .ticks = all->ticks,
       .rate_hz = tb__tick_stream_rate(all),
       .factor = tb__tick_stream_factor(all),
       .last_ns = all->last_ns,
       .step_ns = all->usual_step_ns,
-      .latency_ns = tb__spread_quantile(&clock->latency, 0.999),
+      .latency_ns = tb__spread_quantile(&audit->clock.cut.latency, 0.999),
       .is_paused = all->first_ns && !all->usual_step_ns && all->kinds[TB__TICK_REPEAT],
   };
-  pthread_mutex_unlock(&clock->mutex);
   facts.publishers = tb_ros2_graph_publishers(audit->view.snapshot, "/clock", &publishers);
   return facts;
 }
 
-/* A time that is read from /clock is wrong by at most that. 0: not known. */
-static int64_t error_of(const clock_facts_t *facts)
-{
-  if (!facts->step_ns || facts->factor <= 0 || facts->latency_ns < 0) return 0;
-  return (int64_t)(facts->factor * (double)facts->latency_ns) + facts->step_ns;
-}
-
 /* --- as text --- */
 
-static void print_clock(const clock_facts_t *facts)
+static void print_clock(const audit_t *audit, const clock_facts_t *facts)
 {
   if (!facts->publishers)
     text_out("no publisher of /clock");
@@ -61,7 +51,7 @@ static void print_clock(const clock_facts_t *facts)
     text_out("few ticks of /clock");
   else
     text_out("/clock at %.1f Hz, factor %.3f", facts->rate_hz, facts->factor);
-  int64_t error_ns = error_of(facts);
+  int64_t error_ns = audit_clock_error(audit);
   if (error_ns) text_out(", its time is wrong by at most %.1f ms", MS(error_ns));
 }
 
@@ -82,7 +72,7 @@ void audit_report_text(const audit_t *audit)
            audit->view.snapshot->node_count, count_base(audit, TB__BASE_CLOCK),
            count_base(audit, TB__BASE_WALL), count_base(audit, TB__BASE_UNKNOWN),
            audit_topics_sampled(&audit->topics));
-  print_clock(&facts);
+  print_clock(audit, &facts);
   text_out("\n");
   command_flush();
 }
@@ -116,7 +106,7 @@ static json_t *nodes_json(const audit_t *audit)
 static json_t *clock_json(const audit_t *audit)
 {
   clock_facts_t facts = clock_facts(audit);
-  int64_t error_ns = error_of(&facts);
+  int64_t error_ns = audit_clock_error(audit);
   json_t *out = json_object();
   json_put(out, "publishers", json_integer((json_int_t)facts.publishers));
   json_put(out, "ticks", json_integer((json_int_t)facts.ticks));

@@ -57,7 +57,7 @@ static void find_off(const judged_t *judged)
   tb__finding_input_t future = finding_of(judged, TB__RULE_STAMP_FUTURE);
   tb__finding_input_t old = finding_of(judged, TB__RULE_STAMP_OLD);
   int64_t ahead_ns = stamps->excess[TB__STAMP_FUTURE].greatest_ns;
-  if (ahead_ns > -judged->audit->limits.age_min_ns) future.severity = TB__SEVERITY_ERROR;
+  if (ahead_ns > -judged->topic->limits.age_min_ns) future.severity = TB__SEVERITY_ERROR;
   if (stamps->kinds[TB__STAMP_FUTURE])
     tb__findings_add(judged->audit->findings, &future,
                      "%" PRIu64 " of %" PRIu64 " stamps are in the future, by up to %.3f s",
@@ -128,6 +128,6 @@ size_t audit_topics_sampled(const audit_topics_t *topics)
 {
   size_t count = 0;
   for (size_t i = 0; i < topics->count; i++)
-    count += topics->list[i].samples > 0;
+    count += topics->list[i].stream_count > 0;
   return count;
 }

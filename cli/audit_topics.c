@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/ros2_type_hash.h>
 
 #include "audit.h"
 
@@ -10,6 +11,7 @@
 #define BYTES_ENOUGH   (8 * 1024 * 1024) /* of a topic */
 #define CANDIDATES_MAX 1024              /* topics of the graph that are looked at */
 #define RACE_NS        (50 * TB_NS_PER_MS)
+#define STEP_NS        (TB_NS_PER_S) /* of a /clock whose steps are not known yet: it may be slow */
 
 /* --- feeding --- */
 
@@ -31,6 +33,7 @@ static audit_stream_t *stream_of(audit_topic_t *topic, const uint8_t writer[16],
   if (!topic->streams) topic->streams = calloc(STREAMS_MAX, sizeof(audit_stream_t *));
   audit_stream_t *stream = topic->streams ? calloc(1, sizeof *stream) : NULL;
   if (!stream) return NULL;
+  stream->topic = topic;
   memcpy(stream->writer, writer, 16);
   stream->frame = frame;
   tb__stamps_init(&stream->stamps, NULL);
@@ -47,8 +50,9 @@ static int64_t apart(int64_t a, int64_t b)
 static void feed(const audit_topics_t *topics, audit_stream_t *stream,
                  const tb__stamp_sample_t *sample, int64_t step_ns)
 {
-  const tb__contract_limits_t *limits = &topics->audit->limits;
-  stream->stamps.limits = tb__stamp_limits(limits, step_ns, 0);
+  const tb__contract_limits_t *limits = &stream->topic->limits;
+  if (topics->has_clock && !step_ns) step_ns = STEP_NS;
+  stream->stamps.limits = tb__stamp_limits(limits, step_ns, stream->topic->budget_ns);
   tb__stamp_kind_t kind = tb__stamps_feed(&stream->stamps, sample);
   if (!sample->ros_ns || !sample->system_ns ||
       apart(sample->ros_ns, sample->system_ns) <= 2 * tb__contract_other_domain_ns(limits, 0))
@@ -155,6 +159,7 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
       topic->is_misfit = !tb__known_definition_fits(topic->known, sample->cdr, sample->size, NULL);
     topic->is_checked = true;
     if (!topic->is_misfit) take_message(&received);
+    topic->malformed += topic->is_misfit;
     topic->samples++;
     topic->bytes += sample->size;
     topic->is_over = topic->samples >= SAMPLES_ENOUGH || topic->bytes >= BYTES_ENOUGH;
@@ -167,7 +172,7 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
 int audit_topics_open(audit_t *audit)
 {
   audit_topics_t *topics = &audit->topics;
-  tb__definition_places_t places = {0};
+  tb__definition_places_t places = {.prefixes = getenv("AMENT_PREFIX_PATH")};
   *topics = (audit_topics_t){.audit = audit};
   pthread_mutex_init(&topics->mutex, NULL);
   tb_status_t status = tb__definitions_create(&places, &topics->definitions);
@@ -186,6 +191,7 @@ static void topic_close(audit_topic_t *topic)
   free(topic->streams);
   free(topic->name);
   free(topic->type);
+  free(topic->hash);
   memset(topic, 0, sizeof *topic);
 }
 
@@ -212,13 +218,24 @@ void audit_topics_close(audit_topics_t *topics)
   memset(topics, 0, sizeof *topics);
 }
 
+/* Of packages whose messages have no header: what tools and the middleware publish. */
+static bool is_without_header(const char *type)
+{
+  static const char *const packages[] = {"rosbag2_interfaces/", "rcl_interfaces/",
+                                         "lifecycle_msgs/",     "rosgraph_msgs/",
+                                         "statistics_msgs/",    "rmw_dds_common/"};
+  for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+    if (strncmp(type, packages[i], strlen(packages[i])) == 0) return true;
+  return false;
+}
+
 static bool is_candidate(const tb_ros2_graph_snapshot_t *snapshot, size_t index)
 {
   static const char *const others[] = {"/clock", "/rosout", "/parameter_events", "/tf_static"};
   const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[index];
   const char *slash = strrchr(endpoint->name, '/');
   if (endpoint->kind != TB_ROS2_ENDPOINT_TOPIC || !endpoint->is_publisher || !slash ||
-      slash[1] == '_')
+      slash[1] == '_' || is_without_header(endpoint->type))
     return false;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (strcmp(endpoint->name, others[i]) == 0) return false;
@@ -237,15 +254,24 @@ static bool has_stamps(tb__definition_entry_t *entry)
 static int topic_add(audit_topics_t *topics, const tb_ros2_graph_endpoint_t *publisher)
 {
   audit_topic_t *topic = &topics->list[topics->count];
-  *topic = (audit_topic_t){.all = topics};
+  const audit_t *audit = topics->audit;
+  *topic = (audit_topic_t){.all = topics, .limits = audit->limits};
+  if (audit->has_manifest) {
+    const tb__manifest_topic_t *declared =
+        tb__manifest_topic(&audit->manifest, publisher->name, NULL);
+    topic->limits = declared->limits;
+    topic->budget_ns = declared->budget_ns;
+  }
   tb__definition_entry_t *entry;
   tb_status_t status = definition_requests_get(topics->requests, publisher, &entry);
   if (status == TB_ERR_LIMIT || (!status && !has_stamps(entry))) return EXIT_OK;
+  if (status) return command_failed(audit->command, status, NULL);
   topic->entry = entry;
-  topic->name = status ? NULL : strdup(publisher->name);
-  topic->type = status ? NULL : strdup(publisher->type);
+  topic->name = strdup(publisher->name);
+  topic->type = strdup(publisher->type);
+  topic->hash = publisher->type_hash ? strdup(publisher->type_hash) : NULL;
   topics->count++; /* so that it is freed */
-  if (topic->name && topic->type) return EXIT_OK;
+  if (topic->name && topic->type && !topic->hash == !publisher->type_hash) return EXIT_OK;
   return command_failed(topics->audit->command, TB_ERR_NO_MEMORY, NULL);
 }
 
@@ -267,7 +293,7 @@ int audit_topics_begin(audit_t *audit)
     if (i + 1 < count && topics->count == AUDIT_TOPICS_MAX) topics->first += i + 1;
   }
   free(candidates);
-  audit_topics_step(audit);
+  if (!result) audit_topics_step(audit);
   return result;
 }
 
@@ -277,6 +303,8 @@ static void topic_subscribe(audit_topic_t *topic)
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   tb_ros2_subscription_options_t options = {on_sample, topic};
   qos.reliability = TB_QOS_BEST_EFFORT; /* without history, acknowledgements and repetitions */
+  if (topic->hash) /* without it, nodes of ROS log a warning about the reader */
+    (void)tb_ros2_type_hash_register(topic->type, topic->hash, NULL);
   if (tb_ros2_subscription_create(audit->view.context, topic->name, topic->type, &qos, &options,
                                   &topic->subscription, NULL))
     topic->is_over = true;
@@ -288,10 +316,12 @@ static void topic_step(audit_topic_t *topic)
   const tb__known_definition_t *known = topic->known;
   pthread_mutex_lock(&topics->mutex);
   bool is_misfit = topic->is_misfit, is_over = topic->is_over;
+  bool is_fit = topic->is_checked && !is_misfit && !topic->is_reported;
   pthread_mutex_unlock(&topics->mutex);
-  if (is_misfit &&
-      tb__definition_entry_checked(topic->entry, known, false, "it does not fit its messages"))
+  if ((is_misfit || is_fit) &&
+      tb__definition_entry_checked(topic->entry, known, is_fit, "it does not fit its messages"))
     is_over = true;
+  topic->is_reported |= is_fit;
   if (is_over) {
     tb_ros2_subscription_destroy(topic->subscription);
     topic->subscription = NULL;
@@ -302,8 +332,7 @@ static void topic_step(audit_topic_t *topic)
   known = tb__definition_entry_known(topic->entry);
   if (!known || (!known->head.stamp && !known->edges.all)) return;
   pthread_mutex_lock(&topics->mutex);
-  topic->is_misfit = topic->is_misfit && topic->known == known;
-  topic->is_checked = topic->is_checked && topic->known == known;
+  if (is_misfit) topic->is_misfit = topic->is_checked = false; /* the next message is looked at */
   topic->known = known;
   pthread_mutex_unlock(&topics->mutex);
   if (!topic->subscription) topic_subscribe(topic);

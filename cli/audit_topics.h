@@ -15,6 +15,7 @@ struct audit_clock;
 
 /* The stamps of one publisher in one frame. */
 typedef struct audit_stream {
+  const struct audit_topic *topic;
   uint8_t writer[16];
   uint64_t frame; /* hash of frame_id, or of a transform's child */
   tb__stamps_t stamps;
@@ -24,12 +25,16 @@ typedef struct audit_stream {
 typedef struct audit_topic {
   struct audit_topics *all;
   char *name, *type;
+  char *hash; /* of the type, as the publisher announces it; NULL: it does not */
   tb__definition_entry_t *entry;
   tb_ros2_subscription_t *subscription; /* NULL: not sampled */
   const tb__known_definition_t *known;
-  bool is_checked, is_misfit; /* whether the first message is of the definition */
-  bool is_over;               /* enough was sampled */
-  bool is_unknown;            /* there is no definition */
+  bool is_checked, is_misfit;   /* whether the first message is of the definition */
+  bool is_reported;             /* to the definition, that it is */
+  bool is_over;                 /* enough was sampled */
+  bool is_unknown;              /* there is no definition */
+  tb__contract_limits_t limits; /* the manifest's, or the defaults */
+  int64_t budget_ns;            /* of the age; 0: none */
   uint64_t samples, bytes, malformed;
   audit_stream_t **streams;
   size_t stream_count;

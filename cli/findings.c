@@ -184,6 +184,24 @@ json_t *findings_off_json(const tb__findings_t *findings)
   return list;
 }
 
+/* --- the rules --- */
+
+void findings_print_rules(void)
+{
+  text_out("| rule | severity | finds | consequence |\n|---|---|---|---|\n");
+  for (int i = 0; i < TB__RULE_COUNT; i++) {
+    static char name[] = "NAME", detail[] = "N";
+    tb__finding_subject_t subject = {.name = name, .detail = detail};
+    tb__finding_t finding = {.rule = tb__rule((tb__rule_id_t)i)};
+    char title[TB__FINDING_TEXT_SIZE];
+    finding.subjects = &subject;
+    finding.subject_count = 1;
+    tb__finding_title(&finding, title, sizeof title);
+    text_out("| `%s` | %s | ", finding.rule->id, tb__severity_name(finding.rule->severity));
+    text_out("%s | %s |\n", title, finding.rule->consequence);
+  }
+}
+
 /* --- exit status --- */
 
 bool findings_parse_fail_on(const command_t *command, const char *text, tb__severity_t *out)

@@ -23,6 +23,9 @@ json_t *findings_counts_json(const tb__findings_t *findings);
 /* An array of "rule", "reason" and "count". */
 json_t *findings_off_json(const tb__findings_t *findings);
 
+/* All rules, as a table in Markdown: id, severity, what it finds, what follows from it. */
+void findings_print_rules(void);
+
 /* The value of --fail-on: "warn" or "error". */
 bool findings_parse_fail_on(const command_t *command, const char *text, tb__severity_t *out);
 /* EXIT_CHECK if the gravest is as grave as that, else EXIT_OK. */

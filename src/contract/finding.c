@@ -16,6 +16,8 @@ struct tb__findings {
   size_t kept[TB__RULE_COUNT]; /* subjects */
   switch_t off[TB__RULE_COUNT];
   tb__finding_subject_t *last; /* NULL: it was not kept */
+  tb__finding_off_fn is_off;   /* may be NULL */
+  void *user;                  /* of is_off */
   bool is_lost;                /* memory ran out */
 };
 
@@ -72,6 +74,12 @@ tb_status_t tb__findings_switch_off(tb__findings_t *findings, tb__rule_id_t rule
   free(findings->off[rule].reason);
   findings->off[rule].reason = copy;
   return TB_OK;
+}
+
+void tb__findings_ask_off(tb__findings_t *findings, tb__finding_off_fn is_off, void *user)
+{
+  findings->is_off = is_off;
+  findings->user = user;
 }
 
 const char *tb__findings_switched_off(const tb__findings_t *findings, tb__rule_id_t rule,
@@ -220,7 +228,8 @@ tb_status_t tb__findings_add(tb__findings_t *findings, const tb__finding_input_t
 {
   va_list args;
   findings->last = NULL;
-  if (findings->off[input->rule].reason) {
+  if (findings->off[input->rule].reason ||
+      (findings->is_off && findings->is_off(findings->user, input->rule, input->subject))) {
     findings->off[input->rule].count++;
     return TB_OK;
   }

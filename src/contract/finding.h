@@ -70,6 +70,13 @@ TB_PRIVATE_API void tb__findings_destroy(tb__findings_t *findings);      /* acce
  * tb__findings_add. TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__findings_switch_off(tb__findings_t *findings, tb__rule_id_t rule,
                                                    const char *reason);
+/* Why the rule is off for a subject; NULL: it is on. */
+typedef const char *(*tb__finding_off_fn)(void *user, tb__rule_id_t rule, const char *subject);
+
+/* Findings of subjects for which `is_off` returns a reason are counted and not kept. To be called
+ * before tb__findings_add; NULL: none. */
+TB_PRIVATE_API void tb__findings_ask_off(tb__findings_t *findings, tb__finding_off_fn is_off,
+                                         void *user);
 /* The reason, or NULL: the rule is on. *out_count (may be NULL): how many were not kept. */
 TB_PRIVATE_API const char *tb__findings_switched_off(const tb__findings_t *findings,
                                                      tb__rule_id_t rule, uint64_t *out_count);

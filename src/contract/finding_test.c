@@ -201,6 +201,31 @@ static void test_rules_are_switched_off(void **state)
   assert_null(tb__findings_switched_off(*state, TB__RULE_STAMP_OLD, NULL));
 }
 
+static const char *off_for_odom(void *user, tb__rule_id_t rule, const char *subject)
+{
+  assert_ptr_equal(user, off_for_odom);
+  return rule == TB__RULE_STAMP_ZERO && strcmp(subject, "/odom") == 0 ? "known" : NULL;
+}
+
+static void test_rules_are_off_for_subjects(void **state)
+{
+  const char *names[] = {"/odom", "/scan"};
+  uint64_t count;
+  tb__findings_ask_off(*state, off_for_odom, (void *)off_for_odom);
+  for (int i = 0; i < 2; i++) {
+    tb__finding_input_t zero = topic(TB__RULE_STAMP_ZERO, names[i], NULL);
+    tb__finding_input_t old = topic(TB__RULE_STAMP_OLD, names[i], NULL);
+    assert_ok(tb__findings_add(*state, &old, "x"));
+    assert_ok(tb__findings_add(*state, &zero, "x"));
+  }
+  assert_ok(tb__findings_finish(*state));
+  assert_int_equal(tb__findings_count(*state), 2);
+  assert_title(tb__findings_at(*state, 0), "/scan has messages with the stamp 0");
+  assert_int_equal(tb__findings_at(*state, 1)->subject_count, 2);
+  assert_null(tb__findings_switched_off(*state, TB__RULE_STAMP_ZERO, &count));
+  assert_int_equal(count, 1);
+}
+
 static void test_severity_of_its_own(void **state)
 {
   tb__finding_input_t input = topic(TB__RULE_CLOCK_RATE, "/clock", NULL);
@@ -262,6 +287,7 @@ int main(void)
       TEST(test_evidence_is_bounded_and_not_repeated),
       TEST(test_subjects_are_bounded),
       TEST(test_rules_are_switched_off),
+      TEST(test_rules_are_off_for_subjects),
       TEST(test_severity_of_its_own),
       TEST(test_commands_quote_names),
       TEST(test_text_that_does_not_fit),

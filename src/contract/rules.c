@@ -19,6 +19,19 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase sim-time on {subjects}",
             .remedy_launch = LAUNCH_SIM_TIME,
         },
+    [TB__RULE_TIME_BASE_DECLARED] =
+        {
+            .id = "time-base-declared",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} is not on the time base that the manifest declares",
+            .many = "{count} nodes are not on the time base that the manifest declares: {list}",
+            .consequence = "What was tested with the declared time base does not hold: its stamps "
+                           "and timers are of another time.",
+            .remedy_ros = "ros2 param set {subject} use_sim_time {detail}",
+            .remedy_timebase = "timebase param set {subject} use_sim_time {detail}",
+            .remedy_launch = "Node(..., parameters=[{'use_sim_time': ...}])  # {detail}",
+        },
     [TB__RULE_CLOCK_TWO_PUBLISHERS] =
         {
             .id = "clock-two-publishers",
@@ -137,6 +150,19 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase play --clock 100 BAG",
             .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', '--clock', '100', bag])",
         },
+    [TB__RULE_CLOCK_ERROR] =
+        {
+            .id = "clock-error",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "the time of {subject}{of} is less exact than the manifest demands",
+            .many = "the times of {count} clock topics are less exact than the manifest demands: "
+                    "{list}",
+            .consequence = "Nodes read a time that is older than it may be: stamps and timers are "
+                           "late by it.",
+            .remedy_ros = "ros2 bag play --clock 1000 BAG",
+            .remedy_timebase = "timebase play --clock 1000 BAG",
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', '--clock', '1000', bag])",
+        },
     [TB__RULE_HOST_OFFSET] =
         {
             .id = "host-offset",
@@ -251,6 +277,19 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase observe {subjects}",
             .remedy_launch = "msg.header.stamp = acquisition_time  # in the driver, not now()",
         },
+    [TB__RULE_TOPIC_RATE] =
+        {
+            .id = "topic-rate",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} does not come at the declared rate",
+            .many = "{count} topics{of} do not come at the declared rate: {list}",
+            .consequence = "What depends on it is starved, or flooded: estimators and controllers "
+                           "are tuned for its rate.",
+            .remedy_ros = "ros2 topic hz {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch = "Node(..., parameters=[{'publish_rate': 10.0}])  # of what publishes "
+                             "{subject}; parameters differ",
+        },
     [TB__RULE_TF_TWO_PUBLISHERS] =
         {
             .id = "tf-two-publishers",
@@ -331,7 +370,7 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .severity = TB__SEVERITY_WARN,
             .one = "several nodes are named {subject}",
             .many = "{count} names are shared by several nodes: {list}",
-            .consequence = "Parameters are set on one of them, and nobody knows on which.",
+            .consequence = "Parameters are set on one of them, and it is not known on which.",
             .remedy_ros = "ros2 node list",
             .remedy_timebase = "timebase nodes",
             .remedy_launch = "Node(..., name='another_name')",

@@ -10,10 +10,14 @@
  *   jump S                       /clock goes on S seconds later (or earlier)
  *   header TOPIC MS MODE [NUMBER]  std_msgs/Header each MS; its stamp is, by MODE:
  *                                ros the last tick, wall system time, zero, plus NUMBER ms after
- *                                the last tick, back NUMBER ms steps to and fro
+ *                                the last tick, back NUMBER ms steps back and forth
+ *   typed TOPIC MS TYPE HASH     the same of another type that begins with a header, now
+ *   hash TOPIC                   "hash HASH", of a subscription of the topic, once there is one
  *   string TOPIC                 a publisher of std_msgs/String, which has no header
+ *   garbage TOPIC MS TYPE        a few bytes that are no message of the type
  *   log TEXT                     to /rosout, each 50 ms
  *   state NUMBER                 the service ~/get_state of lifecycle nodes
+ *   simulation NUMBER            the service /get_simulation_state
  *   set NAME true|false          a parameter of the node
  */
 #include <poll.h>
@@ -21,7 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/generic.h>
+#include <timebase/ros2_graph.h>
 #include <timebase/ros2_node.h>
+#include <timebase/ros2_type_hash.h>
 #include <timebase/steady_clock.h>
 #include <unistd.h>
 
@@ -29,7 +35,7 @@
 #define WORDS_MAX 16
 #define WORKS_MAX 64
 
-typedef enum kind { CLOCK, CLOCK_TWICE, ROS, WALL, ZERO, PLUS, BACK, LOG } kind_t;
+typedef enum kind { CLOCK, CLOCK_TWICE, ROS, WALL, ZERO, PLUS, BACK, LOG, GARBAGE } kind_t;
 
 typedef struct work {
   kind_t kind;
@@ -46,7 +52,7 @@ static tb_clock_t *wall;
 static work_t works[WORKS_MAX];
 static size_t work_count;
 static int64_t ros_ns;
-static uint8_t lifecycle_state;
+static uint8_t lifecycle_state, simulation_state;
 
 static void check(tb_status_t status, const tb_error_t *error)
 {
@@ -124,6 +130,9 @@ static void do_work(work_t *work)
     break;
   case LOG:
     publish(work, now.ns, work->text);
+    break;
+  case GARBAGE:
+    tb_ros2_publisher_publish(work->publisher, "\0\1\0\0\1\2\3\4\5\6\7", 12, NULL);
   }
   work->count++;
 }
@@ -141,8 +150,7 @@ static work_t *add_work(kind_t kind, const char *topic, const char *type, const 
 
 static void on_state(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
 {
-  uint8_t cdr[32] = {0, 1, 0, 0, lifecycle_state};
-  (void)user;
+  uint8_t cdr[32] = {0, 1, 0, 0, *(const uint8_t *)user};
   size_t size = put_text(cdr, 8, "active");
   tb_ros2_service_reply(service, &request->id, cdr, (size + 3) / 4 * 4, NULL);
 }
@@ -180,14 +188,40 @@ static void make_header(char **words, size_t count)
   work->number = count > 4 ? atoll(words[4]) : 0;
 }
 
-static void make_state(const char *number)
+static void make_state(const char *name, const char *type, uint8_t *state, const char *number)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_ros2_service_t *service;
-  lifecycle_state = (uint8_t)atoi(number);
-  check(tb_ros2_node_create_service(node, "~/get_state", "lifecycle_msgs/srv/GetState", NULL,
-                                    on_state, NULL, &service, &error),
+  *state = (uint8_t)atoi(number);
+  check(tb_ros2_node_create_service(node, name, type, NULL, on_state, state, &service, &error),
         &error);
+}
+
+static void make_typed(char **words)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  check(tb_ros2_type_hash_register(words[3], words[4], &error), &error);
+  add_work(WALL, words[1], words[3], &qos, atoll(words[2]));
+}
+
+static void print_hash(const char *topic)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_graph_t *graph;
+  size_t count = 0;
+  check(tb_ros2_graph_create(context, &graph, &error), &error);
+  while (!count) {
+    const tb_ros2_graph_snapshot_t *snapshot;
+    const tb_ros2_graph_endpoint_t *readers;
+    uint32_t seen = tb_ros2_graph_changes(graph);
+    check(tb_ros2_graph_snapshot(graph, &snapshot, &error), &error);
+    count = tb_ros2_graph_subscriptions(snapshot, topic, &readers);
+    if (count) printf("hash %s\n", readers[0].type_hash ? readers[0].type_hash : "none");
+    tb_ros2_graph_snapshot_release(snapshot);
+    if (!count) check(tb_ros2_graph_wait_for_change(graph, seen, NULL), NULL);
+  }
+  tb_ros2_graph_destroy(graph);
 }
 
 static void obey(char *line)
@@ -216,10 +250,19 @@ static void obey(char *line)
     make_header(words, count);
   else if (strcmp(words[0], "string") == 0)
     add_work(ROS, words[1], "std_msgs/msg/String", &qos, 3600000)->next_ns = INT64_MAX;
+  else if (strcmp(words[0], "typed") == 0)
+    make_typed(words);
+  else if (strcmp(words[0], "hash") == 0)
+    print_hash(words[1]);
+  else if (strcmp(words[0], "garbage") == 0)
+    add_work(GARBAGE, words[1], words[3], &qos, atoll(words[2]));
   else if (strcmp(words[0], "log") == 0)
     snprintf(add_work(LOG, "/rosout", "rcl_interfaces/msg/Log", &qos, 50)->text, 256, "%s", text);
   else if (strcmp(words[0], "state") == 0)
-    make_state(words[1]);
+    make_state("~/get_state", "lifecycle_msgs/srv/GetState", &lifecycle_state, words[1]);
+  else if (strcmp(words[0], "simulation") == 0)
+    make_state("/get_simulation_state", "simulation_interfaces/srv/GetSimulationState",
+               &simulation_state, words[1]);
   else if (strcmp(words[0], "set") == 0) {
     tb_ros2_parameter_t parameter = {words[1],
                                      tb_ros2_parameter_bool(strcmp(words[2], "true") == 0)};
