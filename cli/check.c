@@ -266,6 +266,7 @@ static int report(check_t *check, tb__findings_t *findings)
                                           check->unread == check->unclosed,
                            .manifest = check->manifest_name};
   int status = findings_status(findings, check->arguments->fail_on);
+  if (result.damage && !result.is_unclosed) status = EXIT_CHECK;
   int written = write_html(check, findings);
   if (!written) written = write_junit(check, findings);
   if (written) status = written;
@@ -428,7 +429,7 @@ const command_t command_check = {
         "                     --fail-on has it\n"
         "  --json             print JSON\n" BAG_LIMIT_HELP "  -h, --help         this text\n\n"
         "Exit status: 0 nothing was found, 1 findings (with --against: messages are missing,\n"
-        "extra, or out of order within their topic), 2 wrong usage or manifest, 3 a recording\n"
-        "cannot be read.\n",
+        "extra, or out of order within their topic), or damage, 2 wrong usage or manifest, 3 a\n"
+        "recording cannot be read, or not all of it within the limits.\n",
     .run = run,
 };

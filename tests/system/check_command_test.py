@@ -341,17 +341,30 @@ class CheckTest(unittest.TestCase):
                     for i in range(50)]
         with open(self.path("cut.mcap"), "wb") as out:
             out.write(mcap(messages)[:-300])
-        found = self.check_json(self.path("cut.mcap"))
+        found = self.check_json(self.path("cut.mcap"), status=1)
         self.assertGreater(found["messages"], 40)
         self.assertEqual(found["unread"], 1)
         self.assertFalse(found["unclosed"])
         self.assertIn("cut.mcap", found["damage"])
-        self.assertIn("damaged: 1 part could not be read", self.check(self.path("cut.mcap")).stdout)
+        self.assertIn("damaged: 1 part could not be read",
+                      self.check(self.path("cut.mcap"), status=1).stdout)
+        self.check(self.path("cut.mcap"), "--against", self.path("cut.mcap"), status=1)
 
     def test_more_topics_than_are_judged(self):
         topics = [(f"/{i}", "std_msgs/msg/Header") for i in range(4100)]
         bag = sqlite_bag_make(self.path("many.db3"), topics, [(4099, NOW, b"x" * 20)])
         self.assertIn("4100 topics; only the first 4096", self.check(bag, status=3).stderr)
+
+    def test_limits(self):
+        messages = [(NOW + i * MS, NOW + i * MS, point(NOW + i * MS)) for i in range(100)]
+        with open(self.path("good.mcap"), "wb") as out:
+            out.write(mcap(messages))
+        subprocess.run([TIMEBASE, "bag", "convert", self.path("good.mcap"), "-o", self.path("big"),
+                        "-s", "mcap"], check=True, timeout=LIMIT_S, capture_output=True)
+        for arguments in ((), ("--json",), ("--against", self.path("good.mcap"))):
+            result = self.check(self.path("big"), "--max-chunk-size", "100", *arguments, status=3)
+            self.assertIn("--max-chunk-size", result.stderr)
+            self.check(self.path("big"), *arguments)
 
     def test_names_of_others_do_no_harm(self):
         evil = "/\x1b]0;x\x07%n"
