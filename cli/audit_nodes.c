@@ -209,14 +209,17 @@ static void find_shared_name(audit_t *audit, size_t index)
   tb__findings_add(audit->findings, &input, "%zu nodes have this name", count);
 }
 
-/* What the manifest declares of a node by its name or a pattern; NULL: nothing. */
+/* What the manifest declares of use_sim_time: for the node by its name or a pattern, or for all by
+ * the mode *vehicle*, which has no /clock. NULL: nothing. */
 static const tb__manifest_node_t *declared_of(const audit_t *audit, size_t index)
 {
   bool is_declared = false;
   if (!audit->has_manifest) return NULL;
   const tb__manifest_node_t *node = tb__manifest_node(
       &audit->manifest, audit->view.snapshot->nodes[index].full_name, &is_declared);
-  return is_declared && node->has_use_sim_time ? node : NULL;
+  if (is_declared && node->has_use_sim_time) return node;
+  bool is_by_mode = audit->manifest.mode == TB__MODE_VEHICLE && is_judged(audit->nodes[index].role);
+  return is_by_mode && !node->use_sim_time ? node : NULL;
 }
 
 bool audit_nodes_is_mixed(const audit_t *audit, size_t index)
