@@ -452,6 +452,22 @@ class ManifestTest(AuditTest):
         self.assertRegex(lines[0], r"^wrong by up to \d+\.\d ms .*, allowed are 5\.0 ms$")
         self.assertRegex(lines[-1], r"^enough at this rate: a factor of 0\.\d+$")
 
+    def test_a_clock_on_another_topic(self):
+        remap = "-r /clock:=/sim/clock"
+        self.peer(f"node sim {remap}", f"clock {START_S} 10 10")
+        self.peer(f"node nav {remap} -p use_sim_time:=true", "string /text")
+        self.peer("node ekf", "header /odom 20 wall")
+        path = self.manifest("clock: {topic: /sim/clock}")
+        report = self.until(
+            lambda report: len(report["nodes"]) == 3
+            and report["clock"]["ticks"] >= 50
+            and "stamp-other-domain" in report["by_rule"],
+            path,
+        )
+        (finding,) = report["findings"]
+        self.assertEqual(finding["rule"], "mixed-time-base")
+        self.assertIn("/sim/clock is published by /sim; 1 node follows it", finding["subjects"][0]["evidence"])
+
     def test_a_bad_manifest(self):
         path = self.manifest("nodes: 5")
         status, out, err = self.result("audit", path)
