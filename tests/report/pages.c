@@ -177,6 +177,21 @@ static void make_topics(void)
   free(stamps);
 }
 
+/* Shorter than the finest part of time. */
+static void make_short(void)
+{
+  tb__findings_t *findings;
+  tb__report_t *report = begin("short", &findings);
+  for (int i = 0; i < 3; i++) {
+    int64_t age = 700 + i;
+    tb__report_topic_t *topic = tb__report_topic(report, "/short", "std_msgs/msg/String");
+    for (int k = 0; k < 1 + 100 * i; k++)
+      tb__report_message(report, topic, START_NS + 2 * k, &age);
+    tb__report_tick(report, START_NS + i, i + 1, i ? TB__TICK_FORWARD : TB__TICK_FIRST);
+  }
+  write_page(report, findings, "short");
+}
+
 static void make_empty(void)
 {
   tb__findings_t *findings;
@@ -309,6 +324,7 @@ int main(int argc, char **argv)
   make_healthy();
   make_faults();
   make_topics();
+  make_short();
   make_empty();
   make_worst();
   for (uint64_t i = 0; i < count; i++)
