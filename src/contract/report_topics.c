@@ -51,7 +51,7 @@ static void write_rate(tb__markup_t *page, const tb__report_topic_t *topic)
 {
   char number[TB__NUMBER_TEXT_SIZE];
   double range = (double)(topic->last_ns - topic->first_ns) / 1e9;
-  double rate = topic->messages > 1 && range > 0 ? (double)(topic->messages - 1) / range : 0;
+  double rate = topic->placed > 1 && range > 0 ? (double)(topic->placed - 1) / range : 0;
   if (rate <= 0) {
     tb__markup_raw(page, "-");
     return;
