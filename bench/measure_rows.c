@@ -4,8 +4,9 @@
 
 #include "bench.h"
 
-#define RECORDS 100000
-#define VALUES  1024
+#define RECORDS  100000
+#define VALUES   1024
+#define MESSAGES 10000
 
 typedef struct subject {
   tb_histogram_t *histogram;
@@ -103,7 +104,7 @@ static bool telemetry_callback(const row_t *row, result_t *out)
                                       .receive_steady_ns = 1,
                                       .writer_guid = {7},
                                       .has_stamp = true};
-  if (made) *out = bench_compare(begin_and_end, count_only, &self, RECORDS);
+  if (made) *out = bench_compare(begin_and_end, count_only, &self, MESSAGES);
   tb_statistics_destroy(self.statistics);
   tb_clock_destroy(self.clock);
   tb_source_destroy(self.source);

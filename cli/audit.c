@@ -55,6 +55,7 @@ static int load_manifest(audit_t *audit, const char *path)
   tb_status_t status = tb__manifest_load(path, &problems, &audit->manifest, NULL, &error);
   if (status) return command_bad_file(audit->command, status, &error);
   audit->has_manifest = true;
+  if (audit->manifest.clock.topic) audit->clock_topic = audit->manifest.clock.topic;
   audit->limits = audit->manifest.limits;
   return EXIT_OK;
 }
@@ -155,8 +156,10 @@ static int run_once(audit_t *audit, const arguments_t *arguments)
     result = audit_report_json(audit);
   else
     audit_report_text(audit);
-  if (!arguments->json && !audit->view.snapshot->node_count) graph_view_print_empty(&audit->view);
-  return result ? result : findings_status(audit->findings, arguments->fail_on);
+  if (result) return result;
+  bool is_empty = !audit->view.snapshot->node_count && !unnamed_count(audit->view.snapshot);
+  if (is_empty) graph_view_print_empty(&audit->view);
+  return is_empty ? EXIT_CHECK : findings_status(audit->findings, arguments->fail_on);
 }
 
 /* Until a signal comes; the status is that of the last round. */
@@ -185,8 +188,10 @@ static int run_watch(audit_t *audit, const arguments_t *arguments)
 static int audit_run(const command_t *command, const arguments_t *arguments)
 {
   static audit_t audit; /* large */
-  audit = (audit_t){
-      .command = command, .limits = tb__contract_limits_default(), .limit = arguments->graph.limit};
+  audit = (audit_t){.command = command,
+                    .limits = tb__contract_limits_default(),
+                    .clock_topic = "/clock",
+                    .limit = arguments->graph.limit};
   int result = load_manifest(&audit, arguments->manifest);
   if (!result) result = graph_view_open(command, arguments->graph.domain, &audit.view);
   audit.view.defers_signals = true;
@@ -294,6 +299,7 @@ const command_t command_audit = {
         "\"topics\" and\n"
         "\"topics_sampled\". docs/contract.md explains the rules.\n\n"
         "Status 0 if there is nothing as severe as --fail-on says (with --watch: in the last\n"
-        "round), 1 if there is, 2 for wrong usage, 3 if the graph cannot be joined.\n",
+        "round), 1 if there is or if there are no nodes, 2 for wrong usage, 3 if the graph cannot\n"
+        "be joined.\n",
     .run = run,
 };

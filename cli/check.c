@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "bag.h"
 #include "bag_evidence.h"
 #include "check_against.h"
+#include "contract/junit.h"
 #include "findings.h"
 #include "json.h"
 #include "text.h"
@@ -19,7 +21,8 @@ enum { FOLDERS_MAX = 16 };
 
 typedef struct arguments {
   const char *bag, *manifest, *against;
-  double rate; /* of --against; 0: not given */
+  const char *html, *junit; /* files to be written; NULL: none */
+  double rate;              /* of --against; 0: not given */
   const char *folders[FOLDERS_MAX];
   size_t folder_count;
   bool json;
@@ -33,7 +36,8 @@ typedef struct check {
   tb__manifest_t manifest;
   const char *manifest_name; /* NULL: there is none */
   tb__recording_t recording;
-  uint32_t *topics; /* of the recording, by topic of the reader */
+  tb__report_t *report; /* NULL: none is wanted */
+  uint32_t *topics;     /* of the recording, by topic of the reader */
   char damage[TB_ERROR_TEXT_SIZE];
   uint64_t unread, unclosed;
   bool is_salvaged;
@@ -177,6 +181,12 @@ static tb_status_t begin(check_t *check, const tb_bag_info_t *info)
   if (!status)
     status = tb__recording_init(&check->recording, check->manifest_name ? &check->manifest : NULL,
                                 &places);
+  if (!status && check->arguments->html) {
+    const char *slash = strrchr(check->arguments->bag, '/');
+    const char *name = slash && slash[1] ? slash + 1 : check->arguments->bag;
+    check->report = check->recording.report = tb__report_create(name, "log time");
+    if (!check->report) status = TB_ERR_NO_MEMORY;
+  }
   for (size_t i = 0; i < info->note_count && !status; i++)
     tb__recording_note(&check->recording, info->notes[i].key, info->notes[i].value);
   return status;
@@ -216,6 +226,35 @@ static tb_status_t switch_off(const check_t *check, tb__findings_t *findings)
   return status;
 }
 
+/* EXIT_OK, or a message was printed. */
+static int write_html(check_t *check, const tb__findings_t *findings)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  char text[64];
+  if (!check->report) return EXIT_OK;
+  tb__report_fact(check->report, "Recording", check->arguments->bag);
+  tb__recording_report(&check->recording);
+  if (check->manifest_name) tb__report_fact(check->report, "Manifest", check->manifest_name);
+  if (check->unread) {
+    snprintf(text, sizeof text, "%" PRIu64 " part%s could not be read", check->unread,
+             bag_plural(check->unread));
+    tb__report_fact(check->report, "Damaged", text);
+  }
+  if (check->refused.status) tb__report_fact(check->report, "Not complete", check->refused.text);
+  tb_status_t status = tb__report_write(check->report, findings, check->arguments->html, &error);
+  return status ? command_failed(check->command, status, &error) : EXIT_OK;
+}
+
+/* EXIT_OK, or a message was printed. */
+static int write_junit(const check_t *check, const tb__findings_t *findings)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  if (!check->arguments->junit) return EXIT_OK;
+  tb_status_t status = tb__junit_write(findings, check->arguments->bag, check->arguments->fail_on,
+                                       check->arguments->junit, &error);
+  return status ? command_failed(check->command, status, &error) : EXIT_OK;
+}
+
 static int report(check_t *check, tb__findings_t *findings)
 {
   check_result_t result = {.path = check->arguments->bag,
@@ -227,6 +266,10 @@ static int report(check_t *check, tb__findings_t *findings)
                                           check->unread == check->unclosed,
                            .manifest = check->manifest_name};
   int status = findings_status(findings, check->arguments->fail_on);
+  if (result.damage && !result.is_unclosed) status = EXIT_CHECK;
+  int written = write_html(check, findings);
+  if (!written) written = write_junit(check, findings);
+  if (written) status = written;
   if (check->arguments->json) return json_finish(check->command, check_json(&result), status);
   check_print(&result);
   return status;
@@ -267,13 +310,15 @@ static int load_manifest(check_t *check)
 /* False: *result is set. */
 static bool parse(const command_t *command, int argc, char **argv, arguments_t *out, int *result)
 {
-  enum { DEFINITIONS = 0x100, FAIL_ON, AGAINST, RATE };
+  enum { DEFINITIONS = 0x100, FAIL_ON, AGAINST, RATE, HTML, JUNIT };
   static const struct option options[] = {{"json", no_argument, NULL, 'j'},
                                           {"manifest", required_argument, NULL, 'm'},
                                           {"definitions", required_argument, NULL, DEFINITIONS},
                                           {"fail-on", required_argument, NULL, FAIL_ON},
                                           {"against", required_argument, NULL, AGAINST},
                                           {"rate", required_argument, NULL, RATE},
+                                          {"html", required_argument, NULL, HTML},
+                                          {"junit", required_argument, NULL, JUNIT},
                                           BAG_LIMIT_OPTIONS,
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
@@ -289,6 +334,10 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
       *result = command_usage_error(command, "more than %d times --definitions", FOLDERS_MAX);
     } else if (option == AGAINST) {
       out->against = optarg;
+    } else if (option == HTML) {
+      out->html = optarg;
+    } else if (option == JUNIT) {
+      out->junit = optarg;
     } else if (option == RATE) {
       if (!command_parse_double(command, "--rate", optarg, 1e-6, 1e6, &out->rate))
         *result = EXIT_USAGE;
@@ -319,6 +368,9 @@ static int compare(const command_t *command, const arguments_t *arguments)
                                  .limits = arguments->limits};
   if (arguments->manifest)
     return command_usage_error(command, "--manifest and --against contradict each other");
+  if (arguments->html || arguments->junit)
+    return command_usage_error(command, "--%s and --against contradict each other",
+                               arguments->html ? "html" : "junit");
   return command_finish(command, check_against(command, &against));
 }
 
@@ -337,6 +389,7 @@ static int run(const command_t *command, int argc, char **argv)
     result = status ? bag_unreadable(command, arguments.bag, status, &error) : judge(&check);
   }
   tb__recording_fini(&check.recording);
+  tb__report_destroy(check.report);
   if (check.manifest_name) tb__manifest_fini(&check.manifest);
   free(check.topics);
   return command_finish(command, result);
@@ -345,7 +398,8 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_check = {
     .name = "check",
     .summary = "check the time of a recording against the contract",
-    .usage = "timebase check BAG [--manifest FILE | --against ORIGINAL] [--json]",
+    .usage = "timebase check BAG [--manifest FILE | --against ORIGINAL] [--html FILE]\n"
+             "                      [--junit FILE] [--json]",
     .help =
         "Judges the time of a recording by the rules of docs/contract.md: gaps and jumps of\n"
         "/clock, stamps of each topic and frame (zero, in the future, old, backward, of another\n"
@@ -368,9 +422,14 @@ const command_t command_check = {
         "                     missing or extra, the order between topics, and how far the gaps of\n"
         "                     each topic are off; without /clock, /rosout, /parameter_events\n"
         "  --rate F           with --against: the rate it was played at (default: as measured)\n"
+        "  --html FILE        write a report too: one page without other files, with the "
+        "findings,\n"
+        "                     /clock, and time lines, ages and intervals of each topic\n"
+        "  --junit FILE       write JUnit XML too: a test case for each rule, which fails where\n"
+        "                     --fail-on has it\n"
         "  --json             print JSON\n" BAG_LIMIT_HELP "  -h, --help         this text\n\n"
         "Exit status: 0 nothing was found, 1 findings (with --against: messages are missing,\n"
-        "extra, or out of order within their topic), 2 wrong usage or manifest, 3 a recording\n"
-        "cannot be read.\n",
+        "extra, or out of order within their topic), or damage, 2 wrong usage or manifest, 3 a\n"
+        "recording cannot be read, or not all of it within the limits.\n",
     .run = run,
 };

@@ -17,6 +17,7 @@ typedef struct side {
   uint32_t *topics;   /* by topic of the reader; UINT32_MAX: not compared */
   tb_error_t failure; /* the first */
   uint64_t failures;
+  bool is_at_limit; /* one of them is of a limit, or of memory */
 } side_t;
 
 typedef struct names {
@@ -97,7 +98,9 @@ static bool next_of(side_t *side, tb__against_message_t *out)
     tb_status_t status = tb_bag_reader_next(side->reader, &message, &error);
     if (status == TB_ERR_END) return false;
     if (status) {
-      if (side->failures++ == 0) side->failure = error;
+      bool is_at_limit = status == TB_ERR_LIMIT || bag_is_out_of_room(&error);
+      if (side->failures++ == 0 || (is_at_limit && !side->is_at_limit)) side->failure = error;
+      side->is_at_limit |= is_at_limit;
       continue;
     }
     if (side->topics[message.topic] == UINT32_MAX) continue;
@@ -272,10 +275,16 @@ static json_t *to_json(const comparison_t *comparison, const sums_t *sums)
 static int report(comparison_t *comparison)
 {
   sums_t sums = sums_of(&comparison->result);
-  int status = problem_of(&sums) ? EXIT_CHECK : EXIT_OK;
+  bool is_damaged = comparison->original.failures || comparison->replay.failures;
+  int status = problem_of(&sums) || is_damaged ? EXIT_CHECK : EXIT_OK;
   if (comparison->arguments->json)
-    return json_finish(comparison->command, to_json(comparison, &sums), status);
-  print(comparison, &sums);
+    status = json_finish(comparison->command, to_json(comparison, &sums), status);
+  else
+    print(comparison, &sums);
+  const side_t *sides[] = {&comparison->original, &comparison->replay};
+  for (int i = 0; i < 2; i++)
+    if (sides[i]->is_at_limit)
+      status = command_failed(comparison->command, sides[i]->failure.status, &sides[i]->failure);
   return status;
 }
 

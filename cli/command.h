@@ -42,6 +42,7 @@ extern const command_t command_nodes;
 extern const command_t command_observe;
 extern const command_t command_param;
 extern const command_t command_sim_time;
+extern const command_t command_wait;
 extern const command_t command_watch;
 #endif
 

@@ -15,7 +15,7 @@ static const command_t *const commands[] = {
     &command_bag,      &command_check,
 #endif
 #ifdef TB_CLI_ROS2
-    &command_watch,    &command_observe,
+    &command_watch,    &command_observe, &command_wait,
 #endif
     &command_serve,    &command_now,     &command_sleep,
 #ifdef TB_CLI_ROS2

@@ -88,7 +88,7 @@ static int read_runs(const command_t *command, const char *path, reading_t *read
 
 /* --- what looks wrong --- */
 
-/* Findings that say what is missing are no marks: the draft names what must be there. */
+/* Findings of what is missing are no marks: the draft names what must be there. */
 static bool is_mark(const tb__finding_t *finding)
 {
   return finding->severity > TB__SEVERITY_NOTE && finding->id != TB__RULE_MISSING_EVIDENCE;

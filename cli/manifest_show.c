@@ -44,7 +44,7 @@ const command_t command_manifest_show = {
     .summary = "print a manifest with its defaults",
     .usage = "timebase manifest show FILE|BAG [--json]",
     .help = "Prints the manifest of a file, or the one that a recording has with it, with all\n"
-            "defaults filled in. The text is a manifest again; comments say what is a default,\n"
+            "defaults filled in. The text is a manifest again; comments mark what is a default,\n"
             "what follows from the mode, and what is declared and cannot be observed.\n\n"
             "  --json             one JSON object; durations in ns (max_error_ns, budget_ns),\n"
             "                     'declared' of a node names what is no default\n"

@@ -204,7 +204,21 @@ static size_t terminal_rows(void)
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
 }
 
-static void print_path(FILE *out, observe_path_t *shared)
+/* Why nothing can be matched. */
+static void print_end(FILE *out, const observe_t *observe, const char *name)
+{
+  const observe_topic_t *topic = observe->topics;
+  while (topic && strcmp(topic->name, name) != 0)
+    topic = topic->next;
+  if (!topic)
+    text_to(out, "; %s is not observed: it has no publisher so far", name);
+  else if (is_unknown(topic))
+    text_to(out, "; the definition of %s is unknown: its stamps are not read", name);
+  else if (tb__definition_entry_known(topic->entry) && !has_header(topic))
+    text_to(out, "; the type of %s has no header", name);
+}
+
+static void print_path(FILE *out, const observe_t *observe, observe_path_t *shared)
 {
   static tb__path_t path; /* large */
   pthread_mutex_lock(&shared->lock);
@@ -221,6 +235,8 @@ static void print_path(FILE *out, observe_path_t *shared)
             100 * path.share, 100 * path.held_share, path.held_share_factor);
   text_to(out, "; %llu of %llu inputs matched", (unsigned long long)path.matched,
           (unsigned long long)path.inputs);
+  print_end(out, observe, shared->from);
+  print_end(out, observe, shared->to);
   if (path.matched)
     text_to(out, "; latency %.1f ms, p99 %.1f ms in steady time",
             (double)tb__spread_quantile(&path.steady, 0.5) / MS,
@@ -263,7 +279,7 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
     text_to(out, "%llu messages of publishers above the limit of %d are not in the table\n",
             (unsigned long long)unattributed, OBSERVE_STREAMS_MAX);
   for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
-    if (observe_is_path(&observe->paths[i])) print_path(out, &observe->paths[i]);
+    if (observe_is_path(&observe->paths[i])) print_path(out, observe, &observe->paths[i]);
 }
 
 /* --- JSON --- */

@@ -5,7 +5,7 @@ set(timebase_core_headers
   manual_source.h publish_guard.h qos.h rate.h ready.h shm_publisher.h shm_source.h sleep.h source.h stamper.h statistics.h status.h steady_clock.h steady_time.h testing.h text.h time.h tick_sink.h timeline.h timer.h watchdog.h)
 set(timebase_ros2_headers
   ros2_arguments.h ros2_client.h ros2_clock_publisher.h ros2_clock_source.h ros2_context.h ros2_graph.h ros2_idl.h ros2_node.h
-  ros2_parameter.h ros2_parameter_client.h ros2_publisher.h ros2_sample.h ros2_service.h ros2_simulation_services.h
+  ros2_parameter.h ros2_parameter_client.h ros2_publisher.h ros2_sample.h ros2_service.h ros2_simulation_services.h ros2_statistics.h
   ros2_subscription.h ros2_type_hash.h)
 set(timebase_bag_headers
   bag_check.h bag_reader.h bag_writer.h play_transport.h player.h qos_overrides.h recorder.h topic_expression.h)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/message_definition.h"
 #include "definition/message_head.h"
 #include "definition/parse.h"
 #include "fuzz.h"
@@ -73,11 +74,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   tb__schema_t *schema = NULL;
   tb_error_t error = TB_ERROR_INIT;
   if (size == 0) return 0;
-  bool is_idl = data[0] == 'i';
+  const char *encoding = data[0] == 'i'   ? TB__MESSAGE_IDL_ENCODING
+                         : data[0] == 'm' ? TB__MESSAGE_MIXED_ENCODING
+                                          : TB__MESSAGE_DEFINITION_ENCODING;
   const char *text = (const char *)data + 1;
   size_t length = strnlen(text, size - 1);
-  tb_status_t status =
-      tb__schema_parse("p/msg/T", is_idl ? "ros2idl" : "ros2msg", text, length, &schema, &error);
+  tb_status_t status = tb__schema_parse("p/msg/T", encoding, text, length, &schema, &error);
   if (status) {
     if (!strstr(error.text, "p/msg/T")) abort();
     return 0;

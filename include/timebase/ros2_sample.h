@@ -20,8 +20,9 @@ typedef struct tb_ros2_sample {
   /** The publisher's number of the message, rising by one: a gap is what was lost on the way, or
    * was never meant for this subscription. 0: unknown, as within a process. */
   uint64_t sequence;
-  uint8_t writer_guid[16]; /**< DDS GUID in network order; zeros if the writer is gone already */
-  void *owner;             /**< internal */
+  uint8_t writer_guid[16];   /**< DDS GUID in network order; zeros if the writer is gone already */
+  void *owner;               /**< internal */
+  int64_t receive_steady_ns; /**< steady time of the same moment as `receive_timestamp_ns` */
 } tb_ros2_sample_t;
 
 TB_BEGIN_DECLS

@@ -119,7 +119,8 @@ typedef struct tb_topic_summary {
   uint32_t publishers;           /**< that were seen, 16 at most */
 } tb_topic_summary_t;
 
-/** The clock in the last interval. Counts are since the start. */
+/** The clock in the last interval. Counts are since the start. Its level is TB_LEVEL_ERROR while
+ * its ticks have stopped, its publisher is gone, or it follows a default that is not there. */
 typedef struct tb_clock_summary {
   tb_time_t time;           /**< at the end of the interval, or the last that could be read */
   uint64_t epoch;           /**< of that */
@@ -134,8 +135,10 @@ typedef struct tb_clock_summary {
   uint64_t stalls;          /**< see timeline.h */
   tb_steady_time_t from;    /**< when the interval began */
   tb_steady_time_t to;      /**< when it ended */
+  uint64_t epochs;          /**< how many began in the interval, at least */
+  const char *reason;       /**< for the level; "" with TB_LEVEL_OK. Static text */
   tb_clock_state_t state;   /**< of the clock */
-  uint32_t epochs;          /**< how many began in the interval */
+  tb_level_t level;         /**< rises at once, falls after `good_windows` */
 } tb_clock_summary_t;
 
 TB_BEGIN_DECLS
@@ -184,7 +187,8 @@ TB_API void tb_timer_statistics_note_steady(tb_timer_statistics_t *timer,
                                             uint64_t missed);
 
 /** Ends the interval of everything and begins the next one. What reports calls it, such as once a
- * steady second. [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
+ * steady second. [one thread at a time] [from callbacks] TB_ERR_BUSY: another thread is in it.
+ * TB_ERR_INVALID, TB_ERR_FORKED. */
 TB_API tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics);
 
 /** Of the last snapshot. [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */

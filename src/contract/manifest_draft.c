@@ -255,7 +255,7 @@ static void put_nodes(draft_t *draft)
     return;
   }
   put(draft, "\n# What cannot be seen, such as timing_critical, timers and hardware_timeouts, is\n"
-             "# for you to declare; hardware_timeouts are steady unless they say otherwise.\n"
+             "# for you to declare; hardware_timeouts are steady unless declared as none.\n"
              "nodes:\n");
   for (size_t i = 0; i < facts->node_count && listed < TB__MANIFEST_ENTRIES_MAX; i++) {
     if (!is_listed(draft, i)) continue;

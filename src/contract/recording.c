@@ -116,6 +116,8 @@ tb_status_t tb__recording_add_topic(tb__recording_t *recording,
   }
   if (recording->manifest) take_declared(recording->manifest, &topic);
   if (topic.role == TB__RECORDED_CLOCK && input->message_count) recording->awaits_clock = true;
+  if (recording->report)
+    topic.pictures = tb__report_topic(recording->report, topic.name, topic.type);
   *out = recording->topic_count;
   recording->topics[recording->topic_count++] = topic;
   return TB_OK;
@@ -229,7 +231,14 @@ static tb_status_t take_stamp(tb__recording_t *recording, const tb__recorded_mes
       .arrival_ns = message->log_ns,
       .epoch = *epoch_of(recording),
   };
-  *out = tb__stamps_feed(&stream->stamps, &sample);
+  tb__stamp_kind_t kind = tb__stamps_feed(&stream->stamps, &sample);
+  bool is_aged = kind == TB__STAMP_GOOD || kind == TB__STAMP_OLD || kind == TB__STAMP_FUTURE;
+  int64_t age_ns = sample.ros_ns - stamp_ns;
+  if (is_aged && (!recording->has_age || age_ns > recording->age_ns)) {
+    recording->has_age = true;
+    recording->age_ns = age_ns;
+  }
+  *out = kind;
   return TB_OK;
 }
 
@@ -373,7 +382,8 @@ static void take_tick(tb__recording_t *recording, const tb__recorded_message_t *
     recording->has_clock = true;
     tb__spread_add(&recording->tick_off, message->log_ns - tick_ns);
   }
-  tb__ticks_feed(&recording->ticks, 0, tick_ns, message->log_ns);
+  tb__tick_kind_t kind = tb__ticks_feed(&recording->ticks, 0, tick_ns, message->log_ns);
+  if (recording->report) tb__report_tick(recording->report, message->log_ns, tick_ns, kind);
   if (message->publish_ns > 0)
     tb__ticks_feed(&recording->sent_ticks, 0, tick_ns, message->publish_ns);
 }
@@ -436,11 +446,13 @@ tb_status_t tb__recording_take(tb__recording_t *recording, const tb__recorded_me
   if (topic->role == TB__RECORDED_OWN) take_own(recording, topic, message);
   topic->bytes += message->size;
   tb_status_t status = note_sending(recording, topic, message);
-  if (topic->role == TB__RECORDED_CLOCK) {
-    take_tick(recording, message);
-    return status;
-  }
-  tb_status_t taken = take_data(recording, message);
+  tb_status_t taken = TB_OK;
+  recording->has_age = false;
+  if (topic->role != TB__RECORDED_CLOCK) taken = take_data(recording, message);
+  if (recording->report)
+    tb__report_message(recording->report, topic->pictures, message->log_ns,
+                       recording->has_age ? &recording->age_ns : NULL);
+  if (topic->role == TB__RECORDED_CLOCK) take_tick(recording, message);
   return status ? status : taken;
 }
 

@@ -13,6 +13,7 @@
 #include "contract/frames.h"
 #include "contract/manifest.h"
 #include "contract/points.h"
+#include "contract/report.h"
 #include "contract/spread.h"
 #include "contract/stamps.h"
 #include "contract/tf_cover.h"
@@ -71,6 +72,7 @@ typedef struct tb__recorded_topic {
   tb__recorded_stream_t *first, *newest; /* its streams; may be NULL */
   tb__recorded_stream_t *rest;           /* of the frames that there was no room for; may be NULL */
   tb__recorded_stream_t *last;           /* of the message before; may be NULL */
+  tb__report_topic_t *pictures;          /* in the report; NULL: it has no room, or there is none */
 } tb__recorded_topic_t;
 
 /* Whose time log times are. */
@@ -118,6 +120,9 @@ typedef struct tb__recording {
   tb__log_time_t by_points;       /* by the points at which a recorder read all clocks */
   bool has_manifest;              /* in the recording */
   tb__provenance_t provenance;    /* once finished */
+  tb__report_t *report;           /* is fed too; NULL: none. Set before the first topic */
+  bool has_age;                   /* of the message that is taken: the greatest of its stamps */
+  int64_t age_ns;
 } tb__recording_t;
 
 /* `manifest` may be NULL, else it outlives the recording. `places` are where definitions are looked
@@ -153,6 +158,9 @@ TB_PRIVATE_API tb_status_t tb__recording_take(tb__recording_t *recording,
 
 /* After the last message: infers what log times are. */
 TB_PRIVATE_API void tb__recording_finish(tb__recording_t *recording);
+
+/* Of a finished one: gives the report its facts, and the statistics of stamps. */
+TB_PRIVATE_API void tb__recording_report(const tb__recording_t *recording);
 
 /* Of a finished one: adds what is wrong. TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__recording_judge(const tb__recording_t *recording,

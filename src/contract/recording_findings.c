@@ -20,6 +20,9 @@
 /* So few messages that waited for a transform are no fault of it. */
 #define LATE_AT_LEAST 3
 
+/* Fewer messages have no rate. */
+#define RATE_AT_LEAST 10
+
 typedef struct judge {
   const tb__recording_t *recording;
   tb__findings_t *findings;
@@ -358,6 +361,33 @@ bool tb__recording_lacks_clock(const tb__recording_t *recording)
   return far > 1;
 }
 
+/* ROS time by log times: 1 where they are the same. 0: that changed in the course of the recording,
+ * or is not known. */
+static double ros_by_log_time(const tb__recording_t *recording)
+{
+  const tb__tick_stream_t *all = &recording->ticks.all;
+  if (!recording->has_clock || recording->provenance.log_time == TB__LOG_TIME_ROS) return 1;
+  if (all->pauses || all->stalls || all->kinds[TB__TICK_SKIP] || all->kinds[TB__TICK_BACKWARD] ||
+      tb__tick_stream_is_double(all))
+    return 0;
+  return tb__tick_stream_factor(all);
+}
+
+/* In ROS time, between its first and its last message. */
+static void judge_topic_rate(judge_t *judge, const tb__recorded_topic_t *topic)
+{
+  double span_ns = (double)(topic->last_ns - topic->first_ns) * ros_by_log_time(judge->recording);
+  tb__finding_input_t input = {
+      .rule = TB__RULE_TOPIC_RATE, .kind = TB__SUBJECT_TOPIC, .subject = topic->name};
+  if (topic->rate_hz <= 0 || topic->is_latched || topic->messages < RATE_AT_LEAST || !(span_ns > 0))
+    return;
+  double rate = (double)(topic->messages - 1) * 1e9 / span_ns;
+  double off = fabs(rate / topic->rate_hz - 1);
+  if (off > topic->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
+  if (off > topic->limits.rate_warn)
+    add(judge, &input, "%.4g Hz, declared are %.4g Hz", rate, topic->rate_hz);
+}
+
 static bool is_recorded(const tb__recording_t *recording, const char *name)
 {
   const tb__recorded_topic_t *topic = tb__recording_topic(recording, name);
@@ -452,10 +482,12 @@ tb_status_t tb__recording_judge(const tb__recording_t *recording, tb__findings_t
   bool lacks_clock = tb__recording_lacks_clock(recording);
   judge_clock(&judge);
   judge_hosts(&judge);
-  for (uint32_t i = 0; i < recording->topic_count; i++)
+  for (uint32_t i = 0; i < recording->topic_count; i++) {
+    judge_topic_rate(&judge, &recording->topics[i]);
     for (const tb__recorded_stream_t *stream = recording->topics[i].first; stream;
          stream = stream->next)
       judge_stream(&judge, stream, lacks_clock);
+  }
   judge_transforms(&judge);
   judge_evidence(&judge);
   judge_definitions(&judge);

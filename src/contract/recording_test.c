@@ -863,6 +863,35 @@ static void test_a_budget_that_is_met(void **state)
   assert_none();
 }
 
+static void test_a_declared_rate(void **state)
+{
+  (void)state;
+  with_manifest("timebase_manifest: 1\nmode: vehicle\nevidence: []\ntopics:\n"
+                "  /point: {rate: 11}\n  /other: {rate: 11.2}\n  /map: {rate: 5}\n");
+  drive(100);
+  const tb__finding_subject_t *subject = assert_one("topic-rate", "/other");
+  assert_evidence(subject, "10 Hz, declared are 11.2 Hz");
+  assert_int_equal(subject->severity, TB__SEVERITY_WARN);
+}
+
+static void test_a_rate_far_from_the_declared_one(void **state)
+{
+  (void)state;
+  with_manifest("timebase_manifest: 1\nmode: vehicle\nevidence: []\ntopics:\n"
+                "  /point: {rate: 25}\n");
+  drive(100);
+  assert_int_equal(assert_one("topic-rate", "/point")->severity, TB__SEVERITY_ERROR);
+}
+
+static void test_a_declared_rate_is_in_ros_time(void **state)
+{
+  (void)state;
+  with_manifest("timebase_manifest: 1\nmode: simulation\nevidence: []\ntopics:\n"
+                "  /point: {rate: 100}\n");
+  simulate(300); /* at half of real time */
+  assert_none();
+}
+
 static void test_declared_evidence(void **state)
 {
   (void)state;
@@ -1002,6 +1031,9 @@ int main(void)
       SCENARIO(test_runs_that_begin_again),
       SCENARIO(test_a_budget),
       SCENARIO(test_a_budget_that_is_met),
+      SCENARIO(test_a_declared_rate),
+      SCENARIO(test_a_rate_far_from_the_declared_one),
+      SCENARIO(test_a_declared_rate_is_in_ros_time),
       SCENARIO(test_declared_evidence),
       SCENARIO(test_a_rule_that_is_off_for_a_topic),
       SCENARIO(test_more_frames_than_there_is_room_for),

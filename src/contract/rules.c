@@ -277,6 +277,19 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase observe {subjects}",
             .remedy_launch = "msg.header.stamp = acquisition_time  # in the driver, not now()",
         },
+    [TB__RULE_TOPIC_RATE] =
+        {
+            .id = "topic-rate",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} does not come at the declared rate",
+            .many = "{count} topics{of} do not come at the declared rate: {list}",
+            .consequence = "What depends on it is starved, or flooded: estimators and controllers "
+                           "are tuned for its rate.",
+            .remedy_ros = "ros2 topic hz {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch = "Node(..., parameters=[{'publish_rate': 10.0}])  # of what publishes "
+                             "{subject}; parameters differ",
+        },
     [TB__RULE_TF_TWO_PUBLISHERS] =
         {
             .id = "tf-two-publishers",

@@ -79,6 +79,7 @@ static void sample_fill(tb__raw_reader_t *reader, dds_entity_t handle, struct dd
   out->cdr = tb__raw_sample_bytes(raw, &out->size);
   out->source_timestamp_ns = info->source_timestamp;
   out->receive_timestamp_ns = tb__raw_sample_received_ns(raw);
+  out->receive_steady_ns = tb__raw_sample_received_steady_ns(raw);
   out->sequence = tb__raw_sample_sequence(raw);
   tb__guid_copy(&writer_find(reader, handle, info->publication_handle)->guid, out->writer_guid);
   out->owner = raw;

@@ -13,7 +13,8 @@
 
 typedef struct raw_sample {
   struct ddsi_serdata base;
-  int64_t received_ns; /* system time */
+  int64_t received_ns;        /* system time */
+  int64_t received_steady_ns; /* the same moment */
   uint64_t sequence;
   _Atomic int64_t number; /* of a sample of this process, for `resend` */
   uint32_t size;          /* a multiple of 4 */
@@ -51,6 +52,7 @@ static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_ser
   atomic_init(&sample->number, 0);
   atomic_init(&sample->resend, TB__RESEND_ALL);
   sample->received_ns = tb__system_now_ns();
+  sample->received_steady_ns = tb__steady_now_ns();
   memset(sample->bytes + size, 0, padded - size);
   return sample;
 }
@@ -121,6 +123,11 @@ const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_
 int64_t tb__raw_sample_received_ns(const struct ddsi_serdata *sample)
 {
   return as_raw(sample)->received_ns;
+}
+
+int64_t tb__raw_sample_received_steady_ns(const struct ddsi_serdata *sample)
+{
+  return as_raw(sample)->received_steady_ns;
 }
 
 uint64_t tb__raw_sample_sequence(const struct ddsi_serdata *sample)

@@ -94,10 +94,11 @@ static void test_samples_have_their_time_of_receipt(void **state)
   (void)state;
   struct nn_rmsg *packet = packet_create("\0\1\0\0", 4);
   struct nn_rdata all = fragment(packet, 0, 4, 0, NULL);
-  int64_t before_ns = tb__system_now_ns();
+  int64_t before_ns = tb__system_now_ns(), before_steady_ns = tb__steady_now_ns();
   struct ddsi_serdata *sample = ddsi_serdata_from_ser(type, SDK_DATA, &all, 4);
-  int64_t after_ns = tb__system_now_ns();
+  int64_t after_ns = tb__system_now_ns(), after_steady_ns = tb__steady_now_ns();
   assert_in_range(tb__raw_sample_received_ns(sample), before_ns, after_ns);
+  assert_in_range(tb__raw_sample_received_steady_ns(sample), before_steady_ns, after_steady_ns);
   assert_int_equal(tb__raw_sample_sequence(sample), 0); /* of a packet without a submessage */
   ddsi_serdata_unref(sample);
   free(packet);

@@ -48,6 +48,8 @@ const void *tb__raw_sample_bytes(const struct ddsi_serdata *sample, size_t *out_
 
 /* System time at which the sample was created; for one from the network, when it was complete. */
 int64_t tb__raw_sample_received_ns(const struct ddsi_serdata *sample);
+/* Steady time of the same moment. */
+int64_t tb__raw_sample_received_steady_ns(const struct ddsi_serdata *sample);
 
 /* The sequence number of its writer; 0: it did not come from the network. */
 uint64_t tb__raw_sample_sequence(const struct ddsi_serdata *sample);

@@ -19,11 +19,15 @@ bool tb__definition_full_name(const char *type, char out[TB__DEFINITION_NAME_SIZ
 /* Where the texts of .msg files begin: at the line of '=' before the first "MSG: ". */
 static size_t find_msg(const char *text, size_t size)
 {
-  const char *found = memmem(text, size, "=\nMSG: ", 7);
-  if (!found) return size;
-  while (found > text && found[-1] != '\n')
-    found--;
-  return (size_t)(found - text);
+  const char *at = text, *found;
+  while ((found = memmem(at, size - (size_t)(at - text), "=\nMSG: ", 7))) {
+    const char *line = found;
+    while (line > text && line[-1] != '\n')
+      line--;
+    if (tb__is_rule(line, (size_t)(found + 1 - line))) return (size_t)(line - text);
+    at = found + 1;
+  }
+  return size;
 }
 
 static tb_status_t parse_mixed(tb__schema_builder_t *builder)

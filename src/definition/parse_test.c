@@ -305,6 +305,22 @@ static void test_sizes_do_not_overflow(void **state)
   tb__schema_destroy(schema);
 }
 
+/* Texts of .idl files, and of .msg files after them. */
+static void test_mixed_texts(void **state)
+{
+  (void)state;
+  const char *idl = RULE "IDL: p/msg/T\nmodule p { module msg { struct T { p::msg::U u; }; }; };\n";
+  char text[1024];
+  snprintf(text, sizeof text, "%s" RULE "MSG: p/U\nint8 x\n", idl);
+  assert_fields(TB__MESSAGE_MIXED_ENCODING, text, "p/msg/U u");
+  assert_refused(TB__MESSAGE_MIXED_ENCODING, idl, TB_ERR_CORRUPT,
+                 ", line 3, column 36: p/msg/U is not defined");
+  /* A line that only ends as one of '=' does. */
+  assert_refused(TB__MESSAGE_MIXED_ENCODING, "int8 x=\nMSG: p/T\nint8 y\n", TB_ERR_CORRUPT,
+                 ", line 1, column 1: module, struct, typedef, enum or const was expected; ROS 2 "
+                 "has no others");
+}
+
 static void test_all_that_is_built_in(void **state)
 {
   (void)state;
@@ -333,6 +349,7 @@ int main(void)
       cmocka_unit_test(test_wrong_idl),
       cmocka_unit_test(test_limits),
       cmocka_unit_test(test_sizes_do_not_overflow),
+      cmocka_unit_test(test_mixed_texts),
       cmocka_unit_test(test_all_that_is_built_in),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/null_argument.h"
+#include "base/number_text.h"
 #include "measure/statistics.h"
 
 /* `size` goes on beyond `room`. */
@@ -25,7 +26,7 @@ static void put(text_t *text, const char *bytes, size_t size)
 
 static void TB_PRINTF(2, 3) print(text_t *text, const char *format, ...)
 {
-  char line[TB__STATISTICS_NAME_SIZE * 5]; /* two names, each byte of which may be escaped */
+  char line[512]; /* names are printed by themselves */
   va_list arguments;
   va_start(arguments, format);
   int size = vsnprintf(line, sizeof line, format, arguments);
@@ -41,18 +42,11 @@ static void print_escaped(text_t *text, const char *name)
   }
 }
 
-/* To a millionth. */
 static void print_number(text_t *text, double value)
 {
-  if (value != value) {
-    print(text, "NaN");
-    return;
-  }
-  bool negative = value < 0;
-  double size = negative ? -value : value;
-  uint64_t millionths = size < 1e12 ? (uint64_t)(size * 1e6 + 0.5) : UINT64_C(1000000000000000000);
-  print(text, "%s%llu.%06llu", negative ? "-" : "", (unsigned long long)(millionths / 1000000),
-        (unsigned long long)(millionths % 1000000));
+  char number[TB__NUMBER_TEXT_SIZE];
+  tb__number_text(value, number);
+  print(text, "%s", number);
 }
 
 /* ---- series ---- */

@@ -167,10 +167,30 @@ static int64_t note_time_locked(tb_statistics_t *statistics, const sample_t *sam
   return advanced_ns;
 }
 
-tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
+static tb__verdict_t judge_state(tb_clock_state_t state)
 {
-  if (!statistics) return TB_ERR_INVALID;
-  if (tb__is_forked()) return TB_ERR_FORKED;
+  switch (state) {
+  case TB_CLOCK_STALLED:
+    return (tb__verdict_t){TB_LEVEL_ERROR, "its ticks have stopped"};
+  case TB_CLOCK_LOST:
+    return (tb__verdict_t){TB_LEVEL_ERROR, "its publisher is gone"};
+  case TB_CLOCK_NO_SOURCE:
+    return (tb__verdict_t){TB_LEVEL_ERROR, "it has no source and reports system time"};
+  default:
+    return (tb__verdict_t){TB_LEVEL_OK, ""};
+  }
+}
+
+static void note_level_locked(tb_statistics_t *statistics)
+{
+  tb_clock_summary_t *summary = &statistics->summary;
+  tb__level_settle(&statistics->level, judge_state(summary->state), statistics->good_windows);
+  summary->level = statistics->level.now.level;
+  summary->reason = statistics->level.now.reason;
+}
+
+static void take_snapshot(tb_statistics_t *statistics)
+{
   sample_t sample = take_sample(statistics);
   tb__mutex_lock(&statistics->mutex);
   tb_clock_summary_t *summary = &statistics->summary;
@@ -179,6 +199,7 @@ tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
   note_jumps_locked(statistics, &sample);
   note_ticks_locked(statistics, &sample);
   int64_t advanced_ns = note_time_locked(statistics, &sample);
+  note_level_locked(statistics);
   double tick_ns = summary->rate_hz > 0 ? summary->factor * 1e9 / summary->rate_hz : 0;
   if (tick_ns > 0 && tick_ns < 1e18) atomic_store(&statistics->tick_ns, (int64_t)tick_ns);
   for (tb_topic_statistics_t *topic = statistics->topics; topic; topic = topic->next)
@@ -186,6 +207,16 @@ tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
   for (tb_timer_statistics_t *timer = statistics->timers; timer; timer = timer->next)
     tb_histogram_snapshot(timer->lateness);
   tb__mutex_unlock(&statistics->mutex);
+}
+
+/* The clock is read with nothing held, so two snapshots at once would be of each other's past. */
+tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
+{
+  if (!statistics) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (atomic_exchange(&statistics->is_in_snapshot, true)) return TB_ERR_BUSY;
+  take_snapshot(statistics);
+  atomic_store(&statistics->is_in_snapshot, false);
   return TB_OK;
 }
 
@@ -207,6 +238,19 @@ tb_status_t tb_statistics_clock_sized(const tb_statistics_t *statistics, tb_cloc
   tb_status_t status = statistics_clock(statistics, full);
   TB__SIZED_END(status, out, out_size, full);
   return status;
+}
+
+void tb__statistics_visit(const tb_statistics_t *statistics,
+                          const tb__statistics_visitor_t *visitor, void *user)
+{
+  tb__mutex_t *mutex = (tb__mutex_t *)&statistics->mutex;
+  tb__mutex_lock(mutex);
+  visitor->clock(statistics->node, &statistics->summary, user);
+  for (const tb_topic_statistics_t *topic = statistics->topics; topic; topic = topic->next)
+    visitor->topic(topic, &topic->summary, user);
+  for (const tb_timer_statistics_t *timer = statistics->timers; timer; timer = timer->next)
+    visitor->timer(timer, timer->name, user);
+  tb__mutex_unlock(mutex);
 }
 
 /* ---- making and destroying ---- */
@@ -251,6 +295,8 @@ static tb_status_t statistics_create(const tb_statistics_options_t *options, tb_
   statistics->clock = options->clock;
   statistics->forward_min_ns =
       options->forward_jump_min.ns ? options->forward_jump_min.ns : FORWARD_MIN_NS;
+  statistics->level = (tb__level_state_t)TB__LEVEL_INIT;
+  statistics->summary.reason = "";
   statistics->good_windows = options->good_windows ? options->good_windows : GOOD_WINDOWS;
   tb_status_t status =
       tb__statistics_name(options->node, statistics->node) ? TB_OK : TB_ERR_INVALID;

@@ -7,6 +7,7 @@
 #include <timebase/jump.h>
 #include <timebase/statistics.h>
 
+#include "base/private_api.h"
 #include "clock/clock.h"
 #include "platform/mutex.h"
 
@@ -29,6 +30,26 @@ typedef struct tb__epoch_begin {
   int64_t before_ns; /* the last time before */
 } tb__epoch_begin_t;
 
+/* A level, and why. */
+typedef struct tb__verdict {
+  tb_level_t level;
+  const char *reason;
+} tb__verdict_t;
+
+/* What a level follows from, over the intervals. */
+typedef struct tb__level_state {
+  tb__verdict_t now;         /* what is reported */
+  tb__verdict_t highest;     /* of the good intervals in a row */
+  tb__verdict_t rate;        /* as it was judged last; for topics */
+  double expected, received; /* messages that the rate has not been judged by */
+  uint32_t good;
+} tb__level_state_t;
+
+#define TB__LEVEL_INIT                                                                             \
+  {                                                                                                \
+    .now.reason = "", .highest.reason = "", .rate.reason = ""                                      \
+  }
+
 struct tb_statistics {
   tb_clock_t *clock;
   tb_jump_handler_t *handler;
@@ -40,6 +61,7 @@ struct tb_statistics {
   _Atomic uint64_t seen[TB__JUMP_CLASSES];
   _Atomic uint32_t last_class; /* of the last one */
   _Atomic bool may_be_in_jump; /* it may not be over */
+  _Atomic bool is_in_snapshot; /* of one thread at a time */
   _Atomic int64_t tick_ns;     /* on the clock, as of the last snapshot; 0: unknown */
   tb__mutex_t jump_mutex;      /* of the following; no other is taken under it */
   tb__epoch_begin_t epoch_begin;
@@ -50,6 +72,7 @@ struct tb_statistics {
   tb__tick_counts_t ticks;      /* at the last snapshot */
   tb_timeline_stats_t timeline; /* the same */
   uint64_t jumps_at_snapshot;
+  tb__level_state_t level;
   tb_clock_summary_t summary;
 };
 
@@ -74,15 +97,6 @@ typedef struct tb__seen_publisher {
   uint64_t last; /* of the owner thread */
   _Atomic uint64_t lost;
 } tb__seen_publisher_t;
-
-/* What a level follows from, over the intervals. */
-typedef struct tb__level_state {
-  double expected, received; /* messages that the rate has not been judged by */
-  tb_level_t rate_level;     /* as it was judged last */
-  tb_level_t highest;        /* of the good intervals in a row */
-  const char *rate_reason, *highest_reason;
-  uint32_t good;
-} tb__level_state_t;
 
 struct tb_topic_statistics {
   tb_statistics_t *statistics;
@@ -145,10 +159,25 @@ tb_status_t tb__statistics_histogram(tb_histogram_t **out,
 void tb__topic_statistics_snapshot(tb_topic_statistics_t *topic, int64_t steady_ns,
                                    int64_t clock_ns);
 
+/* `verdict` is of the last interval: the level rises at once, and falls after `good_windows`. Pure.
+ */
+void tb__level_settle(tb__level_state_t *state, tb__verdict_t verdict, uint32_t good_windows);
+
 /* Judges the interval that `summary` has the counts of. Pure. */
 void tb__topic_judge(tb__level_state_t *state, tb_topic_summary_t *summary,
                      const tb_topic_statistics_options_t *options, const tb_histogram_stats_t *age,
                      int64_t clock_ns, uint32_t good_windows);
+
+/* What the last snapshot has, for what reports it. The functions are called with the mutex of the
+ * statistics held: they only copy. */
+typedef struct tb__statistics_visitor {
+  void (*clock)(const char *node, const tb_clock_summary_t *summary, void *user);
+  void (*topic)(const tb_topic_statistics_t *topic, const tb_topic_summary_t *summary, void *user);
+  void (*timer)(const tb_timer_statistics_t *timer, const char *name, void *user);
+} tb__statistics_visitor_t;
+
+TB_PRIVATE_API void tb__statistics_visit(const tb_statistics_t *statistics,
+                                         const tb__statistics_visitor_t *visitor, void *user);
 
 void tb__topic_statistics_free(tb_topic_statistics_t *topic);
 void tb__timer_statistics_free(tb_timer_statistics_t *timer);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <timebase/statistics.h>
 #include <timebase/testing.h>
+#include <timebase/timeline.h>
 
 #include "counted_allocations.h"
 #include "measure/statistics.h"
@@ -335,6 +336,23 @@ static void test_the_clock_has_a_rate_and_a_factor(void **state)
   assert_int_equal(summary.jumps_backward, 1);
 }
 
+static void test_a_clock_that_is_lost_is_an_error(void **state)
+{
+  const fixture_t *f = *state;
+  assert_ok(tb_manual_source_set(f->source, 100 * S));
+  assert_int_equal(clock_summary().level, TB_LEVEL_OK);
+  tb_timeline_set_state(tb_source_timeline(f->source), TB_CLOCK_LOST);
+  tb_clock_summary_t summary = clock_summary();
+  assert_int_equal(summary.level, TB_LEVEL_ERROR);
+  assert_string_equal(summary.reason, "its publisher is gone");
+  pass(f, 20 * MS, 1);
+  assert_int_equal(clock_summary().level, TB_LEVEL_ERROR);
+  assert_int_equal(clock_summary().level, TB_LEVEL_ERROR);
+  summary = clock_summary();
+  assert_int_equal(summary.level, TB_LEVEL_OK);
+  assert_string_equal(summary.reason, "");
+}
+
 static void test_timers_have_lateness_and_missed_periods(void **state)
 {
   (void)state;
@@ -364,7 +382,7 @@ typedef struct judged {
 
 static judged_t judged_of(double rate_hz)
 {
-  return (judged_t){.state = {.rate_reason = "", .highest_reason = ""},
+  return (judged_t){.state = TB__LEVEL_INIT,
                     .summary = {.reason = ""},
                     .options = {.expected_rate_hz = rate_hz, .min_age = {-S}, .max_age = {5 * S}}};
 }
@@ -485,6 +503,42 @@ static void test_wrong_arguments_are_refused(void **state)
   assert_null(of_topic);
 }
 
+static void *take_in_thread(void *unused)
+{
+  assert_ok(tb_statistics_snapshot(statistics));
+  return unused;
+}
+
+/* While the mutex is held: another thread is in a snapshot, and waits for it. */
+static void take_meanwhile(const char *node, const tb_clock_summary_t *summary, void *user)
+{
+  (void)summary;
+  pthread_t *thread = user;
+  assert_string_equal(node, "/ns/camera");
+  assert_int_equal(pthread_create(thread, NULL, take_in_thread, NULL), 0);
+  while (!statistics->is_in_snapshot)
+    sched_yield();
+  assert_status(tb_statistics_snapshot(statistics), TB_ERR_BUSY);
+}
+
+static void visit_topic(const tb_topic_statistics_t *visited, const tb_topic_summary_t *summary,
+                        void *user)
+{
+  (void)user;
+  assert_ptr_equal(visited, topic);
+  assert_string_equal(summary->topic, "/ns/image");
+}
+
+static void test_one_snapshot_is_taken_at_a_time(void **state)
+{
+  (void)state;
+  pthread_t thread;
+  const tb__statistics_visitor_t visitor = {.clock = take_meanwhile, .topic = visit_topic};
+  tb__statistics_visit(statistics, &visitor, &thread);
+  pthread_join(thread, NULL);
+  assert_ok(tb_statistics_snapshot(statistics));
+}
+
 static _Atomic bool ends;
 
 static void *receive(void *unused)
@@ -539,12 +593,14 @@ int main(void)
       HELD(test_processing_over_a_jump_has_no_ros_time),
       HELD(test_a_jump_counts_when_its_last_handler_has_returned),
       HELD(test_the_clock_has_a_rate_and_a_factor),
+      HELD(test_a_clock_that_is_lost_is_an_error),
       HELD(test_timers_have_lateness_and_missed_periods),
       cmocka_unit_test(test_a_level_rises_at_once_and_falls_after_good_intervals),
       cmocka_unit_test(test_a_rate_is_judged_in_time_of_the_clock),
       cmocka_unit_test(test_a_slow_topic_is_judged_over_several_intervals),
       HELD(test_recording_allocates_nothing),
       HELD(test_wrong_arguments_are_refused),
+      HELD(test_one_snapshot_is_taken_at_a_time),
       HELD(test_threads_do_not_meet),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

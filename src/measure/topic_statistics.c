@@ -312,7 +312,7 @@ static tb_status_t topic_create(tb_statistics_t *statistics,
     return status;
   }
   topic->summary = (tb_topic_summary_t){.topic = topic->topic, .reason = ""};
-  topic->level.rate_reason = topic->level.highest_reason = "";
+  topic->level = (tb__level_state_t)TB__LEVEL_INIT;
   tb__mutex_lock(&statistics->mutex);
   TB__CHAIN_APPEND(statistics->topics, topic);
   tb__mutex_unlock(&statistics->mutex);

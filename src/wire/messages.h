@@ -26,6 +26,48 @@ typedef struct tb__time_message {
 } tb__time_message_t;
 extern TB_PRIVATE_API const tb__cdr_type_t tb__time_message_type;
 
+/* std_msgs/msg/Header */
+typedef struct tb__header_message {
+  tb__time_message_t stamp;
+  const char *frame_id;
+} tb__header_message_t;
+
+/* diagnostic_msgs */
+typedef struct tb__key_value {
+  const char *key, *value;
+} tb__key_value_t;
+
+typedef struct tb__diagnostic_status {
+  uint8_t level; /* as tb_level_t */
+  const char *name, *message, *hardware_id;
+  TB__CDR_SEQUENCE(tb__key_value_t) values;
+} tb__diagnostic_status_t;
+
+typedef struct tb__diagnostic_array {
+  tb__header_message_t header;
+  TB__CDR_SEQUENCE(tb__diagnostic_status_t) status;
+} tb__diagnostic_array_t;
+
+/* statistics_msgs */
+enum {
+  TB__STATISTIC_AVERAGE = 1,
+  TB__STATISTIC_MINIMUM,
+  TB__STATISTIC_MAXIMUM,
+  TB__STATISTIC_DEVIATION,
+  TB__STATISTIC_COUNT,
+};
+
+typedef struct tb__statistic_data_point {
+  uint8_t data_type;
+  double data; /* NaN: none */
+} tb__statistic_data_point_t;
+
+typedef struct tb__metrics_message {
+  const char *measurement_source_name, *metrics_source, *unit;
+  tb__time_message_t window_start, window_stop;
+  TB__CDR_SEQUENCE(tb__statistic_data_point_t) statistics;
+} tb__metrics_message_t;
+
 /* rcl_interfaces/msg/ParameterType */
 enum {
   TB__PARAMETER_NOT_SET,
@@ -226,6 +268,8 @@ typedef struct tb__simulation_response {
   X(get_parameters_request, "rcl_interfaces/srv/GetParameters_Request", tb__names_request_t)       \
   X(get_parameters_response, "rcl_interfaces/srv/GetParameters_Response",                          \
     tb__get_parameters_response_t)                                                                 \
+  X(diagnostic_array, "diagnostic_msgs/msg/DiagnosticArray", tb__diagnostic_array_t)               \
+  X(metrics_message, "statistics_msgs/msg/MetricsMessage", tb__metrics_message_t)                  \
   X(get_parameter_types_request, "rcl_interfaces/srv/GetParameterTypes_Request",                   \
     tb__names_request_t)                                                                           \
   X(get_parameter_types_response, "rcl_interfaces/srv/GetParameterTypes_Response",                 \

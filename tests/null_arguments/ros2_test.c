@@ -13,6 +13,7 @@
 #include <timebase/ros2_sample.h>
 #include <timebase/ros2_service.h>
 #include <timebase/ros2_simulation_services.h>
+#include <timebase/ros2_statistics.h>
 #include <timebase/ros2_subscription.h>
 #include <timebase/ros2_type_hash.h>
 
@@ -294,6 +295,17 @@ static void test_ros2_type_hash(void **state)
   REFUSED(tb_ros2_type_hash_register("a", NULL, NULL));
 }
 
+static void test_statistics(void **state)
+{
+  (void)state;
+  REFUSED(tb_ros2_statistics_publisher_create(NULL, ANY, NULL, ANY, NULL));
+  REFUSED(tb_ros2_statistics_publisher_create(ANY, NULL, NULL, ANY, NULL));
+  REFUSED(tb_ros2_statistics_publisher_create(ANY, ANY, NULL, NULL, NULL));
+  NOTHING(tb_ros2_statistics_publisher_destroy(NULL));
+  NOTHING(tb_ros2_topic_statistics_begin(NULL, ANY, true));
+  NOTHING(tb_ros2_topic_statistics_begin(ANY, NULL, true));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -313,6 +325,7 @@ int main(void)
       cmocka_unit_test(test_ros2_simulation_services),
       cmocka_unit_test(test_ros2_subscription),
       cmocka_unit_test(test_ros2_type_hash),
+      cmocka_unit_test(test_statistics),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 from sqlite_bag import sqlite_bag_make
 
@@ -137,6 +138,66 @@ class CheckTest(unittest.TestCase):
     def test_messages_before_the_clock_are_not_judged_by_log_times(self):
         early = [(1, NOW - 2 * S, point(99 * S)), (1, NOW - S, point(99 * S))]
         self.check(self.make(early + list(simulation())))
+
+    def test_html(self):
+        name = "<script>alert(1)<_script>.db3"
+        bag = self.make([*simulation(wall=True), (0, NOW + 5 * S, clock(60 * S))], name)
+        page = self.path("report.html")
+        with open(page, "w", encoding="utf-8") as out:
+            out.write("old")
+        text_only = self.check(bag, status=1).stdout
+        self.assertEqual(self.check(bag, "--html", page, status=1).stdout, text_only)
+        root = xml.etree.ElementTree.parse(page).getroot()
+        shown = "".join(root.itertext())
+        self.assertEqual([section.get("id") for section in root.iter("section")],
+                         ["findings", "clock", "topics", "ages", "facts"])
+        self.assertIn("/point has stamps of another", shown)
+        self.assertIn("<script>alert(1)<_script>.db3", shown)
+        self.assertIn("201 ticks", shown)
+        self.assertIn("1 jump", shown)
+        self.assertIn("2023-11-14 22:13:20.000 UTC", shown)
+        rows = {"".join(row.find("th/bdi").itertext()): "".join(row.itertext())
+                for row in root.iter("tr") if row.find("th/bdi") is not None}
+        self.assertEqual(set(rows), {"/clock", "/point", "/own"})
+        self.assertIn("201", rows["/clock"])
+        with open(page, "rb") as file:
+            first = file.read()
+        self.check(bag, "--html", page, "--json", status=1)
+        with open(page, "rb") as file:
+            self.assertEqual(file.read(), first)
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted([name, "report.html"]))
+
+    def test_factor_and_ages_in_html(self):
+        bag = self.make(simulation())
+        page = self.path("report.html")
+        self.check(bag, "--html", page)
+        root = xml.etree.ElementTree.parse(page).getroot()
+        charts = ["".join(figure.find("figcaption/b").itertext()) for figure in root.iter("figure")]
+        self.assertEqual(charts[:3], ["Simulated time", "Factor", "Rate"])
+        self.assertIn("Age of messages", charts)
+        self.assertIn("no findings", "".join(root.itertext()))
+        factor = root.find(".//section[@id='clock']").findall(".//figure")[1]
+        labels = [span.text for span in factor.find(".//div[@class='y']")]
+        self.assertEqual(labels[0], "0.0")
+        self.assertLess(0.5, float(labels[-1]) + 0.1)
+
+    def test_files_that_cannot_be_written(self):
+        bag = self.make(simulation())
+        for option in ("--html", "--junit"):
+            result = self.check(bag, option, self.path("none", "file"), status=3)
+            self.assertIn("none/file", result.stderr)
+            self.check(bag, option, self.path("x"), "--against", bag, status=2)
+
+    def test_junit(self):
+        bag = self.make(simulation(wall=True))
+        file = self.path("report.xml")
+        self.check(bag, "--junit", file, status=1)
+        suite = xml.etree.ElementTree.parse(file).getroot().find("testsuite")
+        self.assertEqual(suite.get("name"), bag)
+        self.assertEqual(suite.get("failures"), "1")
+        failed = [case for case in suite if case.find("failure") is not None]
+        self.assertEqual([case.get("name") for case in failed], ["stamp-other-domain"])
+        self.assertIn("/point", failed[0].find("failure").text)
 
     def test_fail_on(self):
         bag = self.make([*simulation(), (0, NOW + 7 * S, clock(102 * S))], "stall.db3")
@@ -280,17 +341,30 @@ class CheckTest(unittest.TestCase):
                     for i in range(50)]
         with open(self.path("cut.mcap"), "wb") as out:
             out.write(mcap(messages)[:-300])
-        found = self.check_json(self.path("cut.mcap"))
+        found = self.check_json(self.path("cut.mcap"), status=1)
         self.assertGreater(found["messages"], 40)
         self.assertEqual(found["unread"], 1)
         self.assertFalse(found["unclosed"])
         self.assertIn("cut.mcap", found["damage"])
-        self.assertIn("damaged: 1 part could not be read", self.check(self.path("cut.mcap")).stdout)
+        self.assertIn("damaged: 1 part could not be read",
+                      self.check(self.path("cut.mcap"), status=1).stdout)
+        self.check(self.path("cut.mcap"), "--against", self.path("cut.mcap"), status=1)
 
     def test_more_topics_than_are_judged(self):
         topics = [(f"/{i}", "std_msgs/msg/Header") for i in range(4100)]
         bag = sqlite_bag_make(self.path("many.db3"), topics, [(4099, NOW, b"x" * 20)])
         self.assertIn("4100 topics; only the first 4096", self.check(bag, status=3).stderr)
+
+    def test_limits(self):
+        messages = [(NOW + i * MS, NOW + i * MS, point(NOW + i * MS)) for i in range(100)]
+        with open(self.path("good.mcap"), "wb") as out:
+            out.write(mcap(messages))
+        subprocess.run([TIMEBASE, "bag", "convert", self.path("good.mcap"), "-o", self.path("big"),
+                        "-s", "mcap"], check=True, timeout=LIMIT_S, capture_output=True)
+        for arguments in ((), ("--json",), ("--against", self.path("good.mcap"))):
+            result = self.check(self.path("big"), "--max-chunk-size", "100", *arguments, status=3)
+            self.assertIn("--max-chunk-size", result.stderr)
+            self.check(self.path("big"), *arguments)
 
     def test_names_of_others_do_no_harm(self):
         evil = "/\x1b]0;x\x07%n"

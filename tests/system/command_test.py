@@ -489,6 +489,14 @@ class PlayTest(CommandTest):
             ["now", "--steady", "--domain", "1"],
             ["sleep", "1s", "--domain", "1"],
             ["watch", "--topic", "/not//good"],
+            ["wait", "--min-rate", "-1"],
+            ["wait", "--min-rate", "2", "--max-rate", "1"],
+            ["wait", "--rtf", "1"],
+            ["wait", "--rtf", ":"],
+            ["wait", "--rtf", "1.1:0.9"],
+            ["wait", "--rtf", "x:1"],
+            ["wait", "--limit", "0"],
+            ["wait", "1s"],
             ["nonsense"],
             [],
         ):
@@ -566,7 +574,7 @@ class PlayTest(CommandTest):
         self.assertEqual((status, err.count("\n")), (3, 1), err)
 
     def test_every_command_has_help(self):
-        for name in ("play", "serve", "watch", "now", "sleep"):
+        for name in ("play", "serve", "watch", "wait", "now", "sleep"):
             status, out, err = self.result(name, "--help")
             self.assertEqual((status, err), (0, ""))
             self.assertTrue(out.startswith(f"usage: timebase {name}"))
@@ -575,7 +583,7 @@ class PlayTest(CommandTest):
         self.assertEqual(self.result("--help")[0], 0)
         self.assertEqual(self.result("help", "help"), self.result("--help"))
         for word, text in (
-            ("watc", "; did you mean 'watch'? "),
+            ("watc", "; did you mean 'watch' or 'wait'? "),
             ("node", "; did you mean 'now' or 'nodes'? "),
             ("topic", "; "),
         ):
@@ -660,6 +668,7 @@ class WatchTest(CommandTest):
         for arguments in (
             ("now", "--ros", "--limit", "200ms"),
             ("sleep", "1s", "--ros", "--limit", "200ms"),
+            ("wait", "--limit", "200ms"),
             ("watch", "--duration", "200ms"),
         ):
             status, _, err = self.result(*arguments)
@@ -674,6 +683,7 @@ class WatchTest(CommandTest):
         for arguments in (
             ("now", "--ros", "--limit", "1h"),
             ("sleep", "1ns", "--ros", "--limit", "1h"),
+            ("wait", "--limit", "1h"),
             ("watch",),
         ):
             process = self.run_command(*arguments)
@@ -740,6 +750,38 @@ class ServeTest(CommandTest):
         )
         summary = watch.summary()
         self.assertEqual((summary["jumps_forward"], summary["jumps_backward"]), (0, 0))
+        self.stop(server)
+
+    def test_wait_measures_what_it_is_asked_for(self):
+        status, out, _ = self.result("wait", "--json", "--limit", "200ms")
+        self.assertEqual((status, json.loads(out)["ready"]), (1, False))
+        self.assertIn(json.loads(out)["reason"], ("no-publisher", "zero"))
+        server = self.serve("--rate", "2", "--hz", "50")
+        server.expect("time 16")
+        status, out, err = self.result("wait", "--limit", "100s")
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r"^ready: time 16000000\d\d\.\d{9}\n$")
+        status, out, err = self.result(
+            "wait", "--json", "--limit", "100s", "--min-rate", "5", "--rtf", "1.2:3"
+        )
+        self.assertEqual((status, err), (0, ""))
+        result = json.loads(out)
+        self.assertEqual((result["ready"], result["reason"], result["min_rtf"]), (True, "ready", 1.2))
+        self.assertTrue(1.2 <= result["rtf"] <= 3 and result["rate_hz"] >= 5, result)
+        self.assertGreaterEqual(result["observed_ns"], SECOND)
+        status, out, err = self.result("wait", "--limit", "4s", "--max-rate", "1")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("not ready (fast)", err)
+        self.stop(server)
+
+    def test_wait_tells_a_paused_clock_from_one_that_runs(self):
+        server = self.serve("--paused")
+        server.expect("time 16")
+        status, out, err = self.result("wait", "--limit", "100s")
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r"^(ready|paused): time 16")
+        status, out, _ = self.result("wait", "--running", "--json", "--limit", "3s")
+        self.assertEqual((status, json.loads(out)["reason"]), (1, "paused"))
         self.stop(server)
 
     def test_X7_commands_follow_what_the_environment_names(self):

@@ -366,6 +366,14 @@ class ObserveTest(CommandTest):
         held = self.until(observer, lambda report: report["paths"][0]["state"] == "holds")
         self.assertEqual(len(held["paths"]), 1)
 
+    def test_why_nothing_is_matched(self):
+        self.peer("open /in", "open /own my_msgs/msg/Own", "open /text std_msgs/msg/String")
+        arguments = "observe", "--duration", "5", "--path", "/in:/own", "--path", "/text:/none"
+        status, out, _ = self.result(*arguments)
+        self.assertEqual(status, 1)
+        self.assertIn("/in to /own: too few messages; 0 of 0 inputs matched; the definition of /own is", out)
+        self.assertIn("; the type of /text has no header; /none is not observed: it has no publisher", out)
+
     # --- which topics ---
 
     def test_topics_by_name_and_pattern(self):
