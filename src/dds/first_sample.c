@@ -36,6 +36,7 @@ typedef struct known_writer {
 typedef struct place {
   struct place *next;
   uint32_t domain_id;
+  ddsi_guid_prefix_t domain; /* which of the domains that have had this id */
   write_endpoint_t original;
 } place_t;
 
@@ -101,20 +102,41 @@ static void writer_remove(const known_writer_t *writer)
   tb__mutex_unlock(&mutex);
 }
 
-/* Where there is none, one with `original`, unless that is NULL. NULL: out of memory. */
-static write_endpoint_t place_original(uint32_t domain_id, write_endpoint_t original)
+static place_t *place_find_locked(uint32_t domain_id) TB_REQUIRES(mutex)
 {
-  tb__mutex_lock(&mutex);
   place_t *place = places;
   while (place && place->domain_id != domain_id)
     place = place->next;
-  if (!place && original && (place = malloc(sizeof *place))) {
-    *place = (place_t){places, domain_id, original};
-    places = place;
-  }
-  write_endpoint_t found = place ? place->original : NULL;
+  return place;
+}
+
+static write_endpoint_t original_of(uint32_t domain_id)
+{
+  tb__mutex_lock(&mutex);
+  const place_t *place = place_find_locked(domain_id);
+  write_endpoint_t original = place ? place->original : NULL;
   tb__mutex_unlock(&mutex);
-  return found;
+  return original;
+}
+
+/* What is noted for the domain; where there is nothing, or it is of one that the program or another
+ * copy of this library has deleted, `there` is. NULL: out of memory. */
+static write_endpoint_t original_note(const struct ddsi_domaingv *domain, write_endpoint_t there)
+{
+  const ddsi_guid_prefix_t *prefix = &domain->ppguid_base.prefix;
+  tb__mutex_lock(&mutex);
+  place_t *place = place_find_locked(domain->config.domainId);
+  bool is_old = place && memcmp(&place->domain, prefix, sizeof *prefix) != 0;
+  if (!place && (place = malloc(sizeof *place))) {
+    *place = (place_t){places, domain->config.domainId, *prefix, there};
+    places = place;
+  } else if (is_old) {
+    place->domain = *prefix;
+    place->original = there;
+  }
+  write_endpoint_t original = place ? place->original : NULL;
+  tb__mutex_unlock(&mutex);
+  return original;
 }
 
 static void place_remove(uint32_t domain_id)
@@ -150,7 +172,7 @@ void tb__first_sample_domain_deleted(uint32_t domain_id)
 static void on_endpoint(const struct ddsi_entity_common *entity, ddsrt_wctime_t time, bool is_alive,
                         void *arg)
 {
-  write_endpoint_t original = place_original(entity->gv->config.domainId, NULL);
+  write_endpoint_t original = original_of(entity->gv->config.domainId);
   if (entity->kind == DDSI_EK_PROXY_WRITER) {
     struct ddsi_proxy_writer *found = (struct ddsi_proxy_writer *)(uintptr_t)entity;
     const dds_qos_t *qos = found->c.xqos;
@@ -207,7 +229,7 @@ static dds_return_t install_locked(dds_entity_t participant, struct ddsi_domaing
   write_endpoint_t there =
       __atomic_load_n(&interface->builtintopic_write_endpoint, __ATOMIC_ACQUIRE);
   if (there == on_endpoint) return DDS_RETCODE_OK;
-  write_endpoint_t original = place_original(domain_id, there);
+  write_endpoint_t original = original_note(domain, there);
   if (!original) return DDS_RETCODE_OUT_OF_RESOURCES;
   if (original != there) return DDS_RETCODE_OK;
   __atomic_store_n(&interface->builtintopic_write_endpoint, on_endpoint, __ATOMIC_RELEASE);
@@ -235,7 +257,6 @@ static dds_return_t writers_select(uint32_t domain_id, const char *topic, tb__gu
   return selected || is_empty ? DDS_RETCODE_OK : DDS_RETCODE_OUT_OF_RESOURCES;
 }
 
-/* When its last reader goes, Cyclone forgets that it has seen a heartbeat of a writer. */
 static void writers_mark(struct ddsi_domaingv *domain, const tb__guid_t *guids, size_t count)
 {
   struct thread_state *thread = lookup_thread_state();
@@ -251,6 +272,16 @@ static void writers_mark(struct ddsi_domaingv *domain, const tb__guid_t *guids, 
   thread_state_asleep(thread);
 }
 
+static dds_return_t topic_mark(struct ddsi_domaingv *domain, const char *topic)
+{
+  tb__guid_t *guids;
+  size_t count;
+  dds_return_t code = writers_select(domain->config.domainId, topic, &guids, &count);
+  if (count > 0) writers_mark(domain, guids, count);
+  free(guids);
+  return code;
+}
+
 dds_return_t tb__first_sample_expect(dds_entity_t participant, const struct ddsi_sertype *type,
                                      const char *topic, bool is_own)
 {
@@ -260,10 +291,12 @@ dds_return_t tb__first_sample_expect(dds_entity_t participant, const struct ddsi
   tb__mutex_lock(&install_mutex);
   dds_return_t code = install_locked(participant, domain);
   tb__mutex_unlock(&install_mutex);
-  tb__guid_t *guids = NULL;
-  size_t count = 0;
-  if (code >= 0) code = writers_select(domain->config.domainId, topic, &guids, &count);
-  if (count > 0) writers_mark(domain, guids, count);
-  free(guids);
-  return code;
+  return code < 0 ? code : topic_mark(domain, topic);
+}
+
+dds_return_t tb__first_sample_connected(dds_entity_t reader, const struct ddsi_sertype *type,
+                                        const char *topic)
+{
+  struct ddsi_domaingv *domain = is_of_services(topic) ? tb__inner_domain(reader, type) : NULL;
+  return domain ? topic_mark(domain, topic) : DDS_RETCODE_OK;
 }

@@ -25,6 +25,13 @@ struct ddsi_sertype;
 dds_return_t tb__first_sample_expect(dds_entity_t participant, const struct ddsi_sertype *type,
                                      const char *topic, bool is_own);
 
+/* To be called after `reader` was created. Cyclone DDS removes the readers that were deleted before
+ * on a thread of its own; with the last one of a writer it forgets that the writer's heartbeats are
+ * not the first. That may be between the call above and here, but not later. Returns less than 0 if
+ * memory is short. */
+dds_return_t tb__first_sample_connected(dds_entity_t reader, const struct ddsi_sertype *type,
+                                        const char *topic);
+
 /* After the domain has been deleted. */
 void tb__first_sample_domain_deleted(uint32_t domain_id);
 

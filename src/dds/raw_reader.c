@@ -186,6 +186,12 @@ tb_status_t tb__raw_reader_create(tb__participant_t *participant,
     goto fail;
   }
   reader->handle = handle;
+  dds_return_t code = tb__first_sample_connected(handle, topic.type, options->topic);
+  if (code < 0) {
+    dds_delete(handle);
+    status = tb__dds_error_set(error, code, options->topic);
+    goto fail;
+  }
   tb__raw_topic_fini(&topic);
   *out = reader;
   return TB_OK;

@@ -95,16 +95,28 @@ static hook_t *place_make_locked(void) TB_REQUIRES(mutex)
   return hook;
 }
 
+static bool is_of(const hook_t *hook, const struct ddsi_domaingv *domain)
+{
+  return memcmp(&hook->domain, &domain->ppguid_base.prefix, sizeof hook->domain) == 0;
+}
+
 /* Of the domains with this id those before this one have gone, with their connections; the program,
- * or another copy of this library, has deleted them. A new connection may be at the address of one
- * of them. */
+ * or another copy of this library, has deleted them. */
 static void places_free_old_locked(const struct ddsi_domaingv *domain) TB_REQUIRES(mutex)
 {
-  const ddsi_guid_prefix_t *prefix = &domain->ppguid_base.prefix;
   for (hook_t *hook = atomic_load(&hooks); hook; hook = hook->next)
-    if (hook->domain_id == domain->config.domainId &&
-        memcmp(&hook->domain, prefix, sizeof *prefix) != 0)
+    if (hook->domain_id == domain->config.domainId && !is_of(hook, domain))
       atomic_store(&hook->conn, NULL);
+}
+
+/* A connection of a domain with another id, which has gone, may have been at the same address. */
+static hook_t *place_find_locked(ddsi_tran_conn_t conn, const struct ddsi_domaingv *domain)
+    TB_REQUIRES(mutex)
+{
+  hook_t *hook = place_find(conn);
+  if (!hook || is_of(hook, domain)) return hook;
+  atomic_store(&hook->conn, NULL);
+  return NULL;
 }
 
 /* Where a connection has a place but not our function, another library has hooked it after this
@@ -113,7 +125,7 @@ static bool conn_hook_locked(ddsi_tran_conn_t conn, const struct ddsi_domaingv *
     TB_REQUIRES(mutex)
 {
   ddsi_tran_write_fn_t there = __atomic_load_n(&conn->m_write_fn, __ATOMIC_ACQUIRE);
-  hook_t *hook = place_find(conn);
+  hook_t *hook = place_find_locked(conn, domain);
   if (hook && there != atomic_load(&hook->send)) return true;
   if (!hook) {
     hook = place_make_locked();

@@ -7,11 +7,15 @@
 #include <sys/wait.h>
 #include <timebase/ros2_client.h>
 
+#include "dds/inner_writer.h"
+#include "dds/raw_type.h"
 #include "fastdds/ask.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"
 #include "test.h"
 #include "within.h"
+
+#include <dds/ddsi/ddsi_builtin_topic_if.h> /* which needs inner_writer.h */
 
 #define DOMAIN  "21"
 #define SERVICE "/copies"
@@ -198,9 +202,44 @@ static void test_a_new_server_gets_no_earlier_request_of_either_copy(void **stat
   close_copy(&own);
 }
 
+/* What Cyclone DDS calls for each endpoint of the participant's domain: of which library it is. */
+static const char *caller_of_endpoints(dds_entity_t participant)
+{
+  Dl_info info;
+  struct ddsi_sertype *type = tb__raw_type_create("Type");
+  assert_non_null(type);
+  assert_true(dds_create_topic_sertype(participant, "topic", &type, NULL, NULL, NULL) > 0);
+  const struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
+  void (*function)(const struct ddsi_entity_common *, ddsrt_wctime_t, bool, void *) =
+      domain->builtin_topic_interface->builtintopic_write_endpoint;
+  void *address;
+  memcpy(&address, &function, sizeof address);
+  assert_true(dladdr(address, &info));
+  return info.dli_fname;
+}
+
+/* The copy that was first in a domain need not be first in the next one with this id. */
+static void test_each_copy_knows_that_the_program_has_made_a_new_domain(void **state)
+{
+  (void)state;
+  dds_entity_t participant = dds_create_participant((dds_domainid_t)atoi(DOMAIN), NULL, NULL);
+  open_copy(&own);
+  open_copy(&loaded);
+  assert_string_equal(caller_of_endpoints(participant), TB_ROS2_LIBRARY);
+  close_copy(&loaded);
+  close_copy(&own);
+  dds_delete(participant);
+  participant = dds_create_participant((dds_domainid_t)atoi(DOMAIN), NULL, NULL);
+  open_copy(&loaded);
+  assert_string_equal(caller_of_endpoints(participant), TB_ROS2_LIBRARY);
+  close_copy(&loaded);
+  dds_delete(participant);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_each_copy_knows_that_the_program_has_made_a_new_domain),
       cmocka_unit_test(test_each_copy_asks_both_kinds_in_domain_after_domain),
       cmocka_unit_test(test_a_new_server_gets_no_earlier_request_of_either_copy),
   };

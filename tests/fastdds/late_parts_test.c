@@ -1,13 +1,18 @@
 /* Clients on Fast DDS of which a part comes late: a reply waits for its reader; and a first request
  * arrives, however late its writer becomes known. */
+#include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <timebase/log.h>
 #include <timebase/ros2_service.h>
 #include <timebase/testing.h>
 
+#include "dds/first_sample.h"
+#include "dds/inner_writer.h"
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
 #include "held/parking.h"
@@ -17,6 +22,9 @@
 #include "system/peer_process.h"
 #include "test.h"
 #include "within.h"
+
+#include <dds/ddsi/ddsi_entity_index.h> /* which need inner_writer.h */
+#include <dds/ddsi/ddsi_proxy_endpoint.h>
 
 #define DOMAIN "33"
 #define LIMIT  ((tb_duration_t){120 * TB_NS_PER_S})
@@ -172,12 +180,16 @@ typedef struct requests {
   tb__service_pair_t pair;
   tb__raw_reader_t *reader;
   tb__raw_writer_t *writer;
+  tb__guid_t writer_of_last;
   sem_t arrived;
 } requests_t;
 
 static void on_request(const tb_ros2_sample_t *sample, void *user)
 {
-  if (sample->size == 200000) sem_post(&((requests_t *)user)->arrived);
+  requests_t *requests = user;
+  if (sample->size != 200000) return;
+  requests->writer_of_last = tb__guid_of(sample->writer_guid);
+  sem_post(&requests->arrived);
 }
 
 /* The endpoints of a server: Cyclone DDS connects them, and nothing else is done for a request. */
@@ -227,6 +239,80 @@ static void test_the_first_request_arrives_whatever_threads_do(void **state)
   requests_close(&requests);
 }
 
+/* ---- a server after a server ---- */
+
+static requests_t *removed_late; /* its reader goes while the next one is being made */
+
+typedef struct seen_writer {
+  bool has_reader, has_seen_heartbeat;
+} seen_writer_t;
+
+/* What Cyclone DDS knows of a remote writer. */
+static seen_writer_t look(const struct ddsi_sertype *type, const tb__guid_t *writer)
+{
+  struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);
+  struct thread_state *thread = lookup_thread_state();
+  ddsi_guid_t guid = tb__inner_guid(writer->bytes);
+  thread_state_awake(thread, domain);
+  struct ddsi_proxy_writer *found = entidx_lookup_proxy_writer_guid(domain->entity_index, &guid);
+  assert_non_null(found);
+  ddsrt_mutex_lock(&found->e.lock);
+  seen_writer_t seen = {found->n_reliable_readers > 0, found->have_seen_heartbeat};
+  ddsrt_mutex_unlock(&found->e.lock);
+  thread_state_asleep(thread);
+  return seen;
+}
+
+dds_return_t __real_tb__first_sample_expect(dds_entity_t participant,
+                                            const struct ddsi_sertype *type, const char *topic,
+                                            bool is_own);
+dds_return_t __wrap_tb__first_sample_expect(dds_entity_t participant,
+                                            const struct ddsi_sertype *type, const char *topic,
+                                            bool is_own);
+
+dds_return_t __wrap_tb__first_sample_expect(dds_entity_t participant,
+                                            const struct ddsi_sertype *type, const char *topic,
+                                            bool is_own)
+{
+  dds_return_t code = __real_tb__first_sample_expect(participant, type, topic, is_own);
+  if (!removed_late) return code;
+  tb__raw_reader_destroy(removed_late->reader);
+  while (look(type, &removed_late->writer_of_last).has_reader)
+    sched_yield(); /* a thread of Cyclone DDS removes it */
+  removed_late = NULL;
+  return code;
+}
+
+static void freeze(const peer_t *peer)
+{
+  int status;
+  assert_int_equal(kill(peer->pid, SIGSTOP), 0);
+  assert_int_equal(waitpid(peer->pid, &status, WUNTRACED), peer->pid);
+  assert_true(WIFSTOPPED(status));
+}
+
+/* As when a server is closed and opened again at once. */
+static void test_the_first_request_arrives_while_the_last_reader_is_removed(void **state)
+{
+  (void)state;
+  requests_t first, second;
+  peer_t peer;
+  requests_open(&first);
+  start(&peer, "/asker");
+  expect_request(&first, &peer);
+  freeze(&peer); /* so that no heartbeat comes */
+  removed_late = &first;
+  requests_open(&second);
+  assert_null(removed_late);
+  seen_writer_t seen = look(tb__raw_reader_peers(second.reader).type, &first.writer_of_last);
+  assert_true(seen.has_reader && seen.has_seen_heartbeat);
+  assert_int_equal(kill(peer.pid, SIGCONT), 0);
+  expect_request(&second, &peer);
+  peer_stop(&peer);
+  tb__raw_writer_destroy(first.writer);
+  requests_close(&second);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -236,6 +322,8 @@ int main(void)
                                       teardown),
       cmocka_unit_test_setup_teardown(test_the_first_request_arrives_whatever_threads_do, setup,
                                       teardown),
+      cmocka_unit_test_setup_teardown(
+          test_the_first_request_arrives_while_the_last_reader_is_removed, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
