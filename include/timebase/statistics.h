@@ -25,8 +25,10 @@ typedef struct tb_timer_statistics tb_timer_statistics_t;
 typedef struct tb_statistics_options {
   const char
       *node; /**< full name, such as "/ns/node": printable ASCII, at most 255 bytes; copied */
-  tb_clock_t *clock;              /**< of the node; must outlive the statistics */
-  tb_duration_t forward_jump_min; /**< a step forward as large is a jump; 0: 1 s */
+  tb_clock_t *clock; /**< of the node; must outlive the statistics */
+  /** A step forward as large is a jump. 0: 1 s, if it is not the passing of time at the rate of the
+   * clock, see tb_timeline_options_t. */
+  tb_duration_t forward_jump_min;
   uint32_t good_windows; /**< a level falls after so many intervals without a reason for it; 0: 3 */
   uint32_t padding;      /**< not used */
 } tb_statistics_options_t;
@@ -39,7 +41,8 @@ typedef struct tb_statistics_options {
 
 /** What the statistics of a topic are made with. */
 typedef struct tb_topic_statistics_options {
-  const char *topic; /**< full name: printable ASCII, at most 255 bytes; copied */
+  const char *topic; /**< full name: printable ASCII, at most 255 bytes; copied. Of each name one:
+                        of two subscriptions of a topic call one "/topic (2)", say */
   /** Messages a second of the clock, so that a slow or paused simulation is no fault: 10 % off is
    * TB_LEVEL_WARN, 50 % off TB_LEVEL_ERROR. 0: not judged. */
   double expected_rate_hz;
@@ -152,7 +155,8 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_statistics_create(const tb_statistics_op
  * NULL does nothing. [any thread, not from jump callbacks] [blocks] */
 TB_API void tb_statistics_destroy(tb_statistics_t *statistics);
 
-/** [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
+/** [any thread] [from callbacks] TB_ERR_INVALID: also if there is one of this name, or for
+ * "_other". TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_topic_statistics_create(
     tb_statistics_t *statistics, const tb_topic_statistics_options_t *options,
     tb_topic_statistics_t **out);
@@ -168,8 +172,8 @@ TB_INLINE void tb_topic_statistics_begin(tb_topic_statistics_t *topic,
 /** At its end. NULL does nothing. [owner thread] [from callbacks] */
 TB_HOT_API void tb_topic_statistics_end(tb_topic_statistics_t *topic);
 
-/** `name`: printable ASCII, at most 255 bytes; copied. [any thread] [from callbacks]
- * TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
+/** `name`: printable ASCII, at most 255 bytes; copied; not that of another, nor "_other". [any
+ * thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_FORKED. */
 TB_API TB_WARN_UNUSED tb_status_t tb_timer_statistics_create(tb_statistics_t *statistics,
                                                              const char *name,
                                                              tb_timer_statistics_t **out);

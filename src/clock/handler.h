@@ -43,6 +43,9 @@ typedef struct tb__jump {
  * progress counts from its "after" on. For sibling libraries. */
 TB_PRIVATE_API uint64_t tb__clock_forward_jumps(const tb_clock_t *clock);
 
+/* In the "before" of a step forward: whether it is a jump, and not the passing of time. */
+bool tb__clock_jumps_forward(const tb_clock_t *clock, const tb_jump_t *jump);
+
 static inline bool tb__jump_concerns(const tb__jump_t *jump, const tb_timeline_t *timeline)
 {
   return jump && (jump->timelines[0] == timeline || jump->timelines[1] == timeline);

@@ -1,5 +1,6 @@
 /* Moving a timeline: ticks and anchors, and the jumps that they make. */
 #include "clock/callback_context.h"
+#include "clock/clock.h"
 #include "clock/handler.h"
 #include "clock/running.h"
 #include "clock/source.h"
@@ -83,6 +84,17 @@ static bool is_forward_jump(const tb_timeline_t *timeline, int64_t step_ns, int6
   double silence_ns = (double)tb__liveness_silence_ns(&timeline->liveness, steady_ns);
   double passed_ns = timeline->meter.moving_rate * silence_ns;
   return (double)step_ns > passed_ns + (double)min_ns;
+}
+
+bool tb__clock_jumps_forward(const tb_clock_t *clock, const tb_jump_t *jump)
+{
+  if (jump->reason == TB_JUMP_REASON_SYSTEM_STEPPED) return true;
+  tb_timeline_t *timeline;
+  tb__clock_lock(clock, &timeline);
+  bool jumps = is_forward_jump(timeline, jump->after.ns - jump->before.ns,
+                               tb__steady_coarse_now_ns(), jump->reason);
+  tb__clock_unlock(timeline);
+  return jumps;
 }
 
 /* A sign of life. */

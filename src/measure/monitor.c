@@ -37,11 +37,13 @@ static void raise_word(_Atomic uint32_t *word)
 
 /* ---- the thread ---- */
 
+/* Of those that are due at one moment the one that was not checked for longest: held time does not
+ * pass while one is checked again and again. */
 static tb__monitored_t *earliest_locked(void) TB_REQUIRES(mutex)
 {
   tb__monitored_t *first = monitor.items;
   for (tb__monitored_t *item = first; item; item = item->next)
-    if (item->due_ns < first->due_ns) first = item;
+    if (item->due_ns <= first->due_ns) first = item;
   return first;
 }
 
@@ -55,7 +57,11 @@ static void check_locked(tb__monitored_t *item, int64_t now_ns) TB_REQUIRES(mute
   if (tb__is_forked()) return; /* by a callback */
   monitor.checked = NULL;
   bool removed = item->removed;
-  if (!removed) item->due_ns = item->poked ? now_ns : next_ns;
+  if (!removed) {
+    item->due_ns = item->poked ? now_ns : next_ns;
+    TB__LIST_REMOVE(monitor.items, item);
+    TB__LIST_PUSH(monitor.items, item);
+  }
   raise_word(&checks);
   if (!removed) return;
   tb__mutex_unlock(&mutex);

@@ -58,8 +58,6 @@ typedef struct series {
   const tb_timer_statistics_t *timer, *timer_end;
 } series_t;
 
-#define OVERFLOW_NAME "_other"
-
 static void print_labels(text_t *text, const series_t *series)
 {
   print(text, "{node=\"");
@@ -80,7 +78,7 @@ static void each_topic(text_t *text, const tb_statistics_t *statistics, print_se
   series_t series = {.node = statistics->node, .label = "topic"};
   for (series.topic = statistics->topics; series.topic; series.topic = series.topic_end) {
     bool own = number++ < TB__SERIES_MAX;
-    series.name = own ? series.topic->topic : OVERFLOW_NAME;
+    series.name = own ? series.topic->topic : TB__OVERFLOW_NAME;
     series.topic_end = own ? series.topic->next : NULL;
     print_one(text, &series, of);
   }
@@ -93,7 +91,7 @@ static void each_timer(text_t *text, const tb_statistics_t *statistics, print_se
   series_t series = {.node = statistics->node, .label = "timer"};
   for (series.timer = statistics->timers; series.timer; series.timer = series.timer_end) {
     bool own = number++ < TB__SERIES_MAX;
-    series.name = own ? series.timer->name : OVERFLOW_NAME;
+    series.name = own ? series.timer->name : TB__OVERFLOW_NAME;
     series.timer_end = own ? series.timer->next : NULL;
     print_one(text, &series, of);
   }
@@ -278,7 +276,8 @@ static void print_lost(text_t *text, const series_t *series, const void *of)
 {
   (void)of;
   uint64_t sum = 0;
-  bool own = series->topic_end == series->topic->next && strcmp(series->name, OVERFLOW_NAME) != 0;
+  bool own =
+      series->topic_end == series->topic->next && strcmp(series->name, TB__OVERFLOW_NAME) != 0;
   for (const tb_topic_statistics_t *topic = series->topic; topic != series->topic_end;
        topic = topic->next) {
     sum += topic->summary.since_start.lost;
@@ -290,7 +289,7 @@ static void print_lost(text_t *text, const series_t *series, const void *of)
       print_lost_of(text, series, name, tb__count_of(&publisher->lost));
     }
   }
-  if (!own) print_lost_of(text, series, OVERFLOW_NAME, sum);
+  if (!own) print_lost_of(text, series, TB__OVERFLOW_NAME, sum);
 }
 
 static void print_missed(text_t *text, const series_t *series, const void *of)

@@ -18,6 +18,7 @@ bool tb__statistics_name(const char *name, char out[TB__STATISTICS_NAME_SIZE])
   if (!size || size == TB__STATISTICS_NAME_SIZE) return false;
   for (size_t i = 0; i < size; i++)
     if (name[i] < ' ' || name[i] > '~') return false;
+  if (!strcmp(name, TB__OVERFLOW_NAME)) return false;
   memcpy(out, name, size + 1);
   return true;
 }
@@ -54,6 +55,9 @@ static void before_jump(const tb_jump_t *jump, void *user)
 {
   tb_statistics_t *statistics = user;
   tb__jump_class_t class = class_of(jump);
+  if (class == TB__FORWARD && statistics->judges_forward &&
+      !tb__clock_jumps_forward(statistics->clock, jump))
+    return; /* a tick of a clock that runs fast */
   atomic_fetch_add(&statistics->jumps, 1);
   if (class == TB__JUMP_CLASSES) return;
   if (class != TB__FORWARD) {
@@ -295,6 +299,7 @@ static tb_status_t statistics_create(const tb_statistics_options_t *options, tb_
   statistics->clock = options->clock;
   statistics->forward_min_ns =
       options->forward_jump_min.ns ? options->forward_jump_min.ns : FORWARD_MIN_NS;
+  statistics->judges_forward = !options->forward_jump_min.ns;
   statistics->level = (tb__level_state_t)TB__LEVEL_INIT;
   statistics->summary.reason = "";
   statistics->good_windows = options->good_windows ? options->good_windows : GOOD_WINDOWS;

@@ -12,6 +12,7 @@
 #include "platform/mutex.h"
 
 #define TB__STATISTICS_NAME_SIZE 256
+#define TB__OVERFLOW_NAME        "_other" /* of what has no series of its own */
 #define TB__PUBLISHERS           16
 #define TB__SERIES_MAX           64 /* topics, and timers, with series of their own */
 
@@ -55,6 +56,7 @@ struct tb_statistics {
   tb_jump_handler_t *handler;
   char node[TB__STATISTICS_NAME_SIZE];
   int64_t forward_min_ns;
+  bool judges_forward; /* no least step was asked for: the passing of time is no jump */
   uint32_t good_windows;
 
   _Atomic uint64_t jumps; /* seen, of all classes: raised as one begins */
@@ -147,7 +149,7 @@ static inline uint64_t tb__count_of(const _Atomic uint64_t *counter)
   return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Copies a name. False: empty, too long, or not printable ASCII. */
+/* Copies a name. False: empty, too long, not printable ASCII, or TB__OVERFLOW_NAME. */
 bool tb__statistics_name(const char *name, char out[TB__STATISTICS_NAME_SIZE]);
 
 /* A histogram with a writer. On failure both are NULL. */

@@ -169,6 +169,25 @@ static void test_stamps_without_an_age_are_counted(void **state)
   assert_int_equal(summary.since_start.messages, 7);
 }
 
+static void test_the_largest_and_least_values_are_no_overflow(void **state)
+{
+  const fixture_t *f = *state;
+  static const int64_t values[] = {INT64_MIN, INT64_MAX, INT64_MIN, -1, 1, INT64_MAX};
+  assert_ok(tb_manual_source_set(f->source, 100 * S));
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    const tb_topic_message_t message = {.stamp_ns = values[i],
+                                        .source_timestamp_ns = values[5 - i],
+                                        .receive_timestamp_ns = values[i],
+                                        .receive_steady_ns = values[i],
+                                        .sequence = (uint64_t)values[i],
+                                        .has_stamp = true};
+    tb_topic_statistics_begin(topic, &message);
+    tb_topic_statistics_end(topic);
+    if (i == 2) assert_ok(tb_manual_source_set(f->source, 50 * S)); /* another epoch */
+  }
+  assert_int_equal(snapshot().interval.messages, 6);
+}
+
 static void test_losses_are_those_of_each_publisher(void **state)
 {
   const fixture_t *f = *state;
@@ -336,6 +355,29 @@ static void test_the_clock_has_a_rate_and_a_factor(void **state)
   assert_int_equal(summary.jumps_backward, 1);
 }
 
+/* At twenty times real time each tick is a step of 2 s. */
+static void test_ticks_of_fast_time_are_no_jumps(void **state)
+{
+  const fixture_t *f = *state;
+  assert_ok(tb_manual_source_set(f->source, 100 * S));
+  for (int i = 0; i < 20; i++)
+    pass(f, 100 * MS, 20);
+  uint64_t jumps = clock_summary().jumps_forward; /* the change of rate */
+  for (int i = 0; i < 10; i++) {
+    const tb_topic_message_t message = {.has_stamp = false};
+    tb_topic_statistics_begin(topic, &message);
+    pass(f, 100 * MS, 20);
+    tb_topic_statistics_end(topic);
+  }
+  tb_clock_summary_t summary = clock_summary();
+  assert_int_equal(summary.jumps_forward, jumps);
+  assert_true(summary.factor > 19.9 && summary.factor < 20.1);
+  assert_int_equal(snapshot().since_start.messages, 10);
+  assert_int_equal(stats_of(TB_TOPIC_PROCESSING_ROS).count, 10);
+  assert_ok(tb_manual_source_jump(f->source, 900 * S, TB_JUMP_REASON_SEEK));
+  assert_int_equal(clock_summary().jumps_forward, jumps + 1);
+}
+
 static void test_a_clock_that_is_lost_is_an_error(void **state)
 {
   const fixture_t *f = *state;
@@ -495,6 +537,13 @@ static void test_wrong_arguments_are_refused(void **state)
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     assert_status(tb_topic_statistics_create(statistics, &wrong[i], &of_topic), TB_ERR_INVALID);
+  /* two series of one name make a text that no reader of OpenMetrics takes */
+  static const tb_topic_statistics_options_t taken[] = {{.topic = "/ns/image"},
+                                                        {.topic = "_other"}};
+  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+    assert_status(tb_topic_statistics_create(statistics, &taken[i], &of_topic), TB_ERR_INVALID);
+  assert_status(tb_timer_statistics_create(statistics, longest + 1, &timer), TB_ERR_INVALID);
+  assert_status(tb_timer_statistics_create(statistics, "_other", &timer), TB_ERR_INVALID);
   assert_null(tb_topic_statistics_histogram(topic, (tb_topic_metric_t)7));
   assert_null(tb_topic_statistics_histogram(topic, (tb_topic_metric_t)-1));
   assert_string_equal(tb_topic_metric_name(TB_TOPIC_MESSAGE_AGE), "message_age");
@@ -587,12 +636,14 @@ int main(void)
       HELD(test_each_latency_has_its_clock),
       HELD(test_what_is_unknown_is_not_recorded),
       HELD(test_stamps_without_an_age_are_counted),
+      HELD(test_the_largest_and_least_values_are_no_overflow),
       HELD(test_losses_are_those_of_each_publisher),
       HELD(test_history_is_no_transport),
       HELD(test_messages_of_the_epoch_before_have_no_age),
       HELD(test_processing_over_a_jump_has_no_ros_time),
       HELD(test_a_jump_counts_when_its_last_handler_has_returned),
       HELD(test_the_clock_has_a_rate_and_a_factor),
+      HELD(test_ticks_of_fast_time_are_no_jumps),
       HELD(test_a_clock_that_is_lost_is_an_error),
       HELD(test_timers_have_lateness_and_missed_periods),
       cmocka_unit_test(test_a_level_rises_at_once_and_falls_after_good_intervals),

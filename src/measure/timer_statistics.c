@@ -1,5 +1,6 @@
 /* Statistics of a timer. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/list.h"
 #include "base/saturate.h"
@@ -39,6 +40,19 @@ void tb__timer_statistics_free(tb_timer_statistics_t *timer)
   free(timer);
 }
 
+/* False: the node has statistics of this name. */
+static bool append(tb_timer_statistics_t *timer)
+{
+  tb_statistics_t *statistics = timer->statistics;
+  tb__mutex_lock(&statistics->mutex);
+  const tb_timer_statistics_t *other = statistics->timers;
+  while (other && strcmp(other->name, timer->name) != 0)
+    other = other->next;
+  if (!other) TB__CHAIN_APPEND(statistics->timers, timer);
+  tb__mutex_unlock(&statistics->mutex);
+  return !other;
+}
+
 tb_status_t tb_timer_statistics_create(tb_statistics_t *statistics, const char *name,
                                        tb_timer_statistics_t **out)
 {
@@ -53,9 +67,10 @@ tb_status_t tb_timer_statistics_create(tb_statistics_t *statistics, const char *
     tb__timer_statistics_free(timer);
     return status;
   }
-  tb__mutex_lock(&statistics->mutex);
-  TB__CHAIN_APPEND(statistics->timers, timer);
-  tb__mutex_unlock(&statistics->mutex);
+  if (!append(timer)) {
+    tb__timer_statistics_free(timer);
+    return TB_ERR_INVALID;
+  }
   *out = timer;
   return TB_OK;
 }

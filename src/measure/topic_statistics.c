@@ -97,7 +97,7 @@ static bool is_stale(const tb_topic_statistics_t *topic, const tb_topic_message_
   if (!epoch->steady_ns) return false;
   if (received_ns < epoch->steady_ns) return true;
   return age_ns < -future_limit(topic) && message->stamp_ns <= epoch->before_ns &&
-         received_ns - epoch->steady_ns < STALE_GRACE_NS;
+         tb__sub_saturated(received_ns, epoch->steady_ns) < STALE_GRACE_NS;
 }
 
 static void note_order(tb_topic_statistics_t *topic, int64_t stamp_ns)
@@ -141,9 +141,9 @@ static void note_transport(tb_topic_statistics_t *topic, const tb_topic_message_
                            int64_t now_ns)
 {
   int64_t received_ns = message->receive_steady_ns ? message->receive_steady_ns : now_ns;
-  int64_t delay_ns = now_ns - received_ns;
+  int64_t delay_ns = tb__sub_saturated(now_ns, received_ns);
   if (topic->last_received_ns)
-    record(topic, TB_TOPIC_MESSAGE_PERIOD, received_ns - topic->last_received_ns);
+    record(topic, TB_TOPIC_MESSAGE_PERIOD, tb__sub_saturated(received_ns, topic->last_received_ns));
   topic->last_received_ns = received_ns;
   if (message->receive_steady_ns) record(topic, TB_TOPIC_CALLBACK_QUEUE_DELAY, delay_ns);
   if (!message->source_timestamp_ns || !message->receive_timestamp_ns) return;
@@ -292,6 +292,19 @@ void tb__topic_statistics_free(tb_topic_statistics_t *topic)
   free(topic);
 }
 
+/* False: the node has statistics of this name. */
+static bool append(tb_topic_statistics_t *topic)
+{
+  tb_statistics_t *statistics = topic->statistics;
+  tb__mutex_lock(&statistics->mutex);
+  const tb_topic_statistics_t *other = statistics->topics;
+  while (other && strcmp(other->topic, topic->topic) != 0)
+    other = other->next;
+  if (!other) TB__CHAIN_APPEND(statistics->topics, topic);
+  tb__mutex_unlock(&statistics->mutex);
+  return !other;
+}
+
 static tb_status_t topic_create(tb_statistics_t *statistics,
                                 const tb_topic_statistics_options_t *options,
                                 tb_topic_statistics_t **out)
@@ -313,9 +326,10 @@ static tb_status_t topic_create(tb_statistics_t *statistics,
   }
   topic->summary = (tb_topic_summary_t){.topic = topic->topic, .reason = ""};
   topic->level = (tb__level_state_t)TB__LEVEL_INIT;
-  tb__mutex_lock(&statistics->mutex);
-  TB__CHAIN_APPEND(statistics->topics, topic);
-  tb__mutex_unlock(&statistics->mutex);
+  if (!append(topic)) {
+    tb__topic_statistics_free(topic);
+    return TB_ERR_INVALID;
+  }
   *out = topic;
   return TB_OK;
 }

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/ready.h>
 #include <timebase/testing.h>
 #include <timebase/timeline.h>
 #include <timebase/watchdog.h>
@@ -405,6 +406,40 @@ static void test_it_expires_while_a_jump_blocks_readers(void **state)
   tb_jump_handler_destroy(handler);
 }
 
+static void on_ready(tb_ready_t *ready, const tb_ready_result_t *result, void *user)
+{
+  (void)ready, (void)result, (void)user;
+}
+
+/* While time jumps readiness is looked at again and again; held time does not pass meanwhile. */
+static void test_what_waits_for_a_jump_does_not_delay_it(void **state)
+{
+  fixture_t *f = *state;
+  called_t called = {0};
+  pthread_t thread;
+  tb_time_t now;
+  tb_jump_handler_t *handler;
+  tb_ready_t *ready;
+  const tb_ready_options_t running = {.running = true};
+  const tb_jump_handler_options_t options = {
+      .threshold = {.min_backward = {-1}}, .before = wait_in_jump, .user = &called};
+  assert_ok(tb_manual_source_set(f->source, 5 * S));
+  assert_ok(tb_jump_handler_create(f->clock, &options, &handler));
+  tb_watchdog_t *watchdog = make(&called, 100 * MS, f->clock);
+  assert_ok(tb_watchdog_start(watchdog));
+  assert_ok(tb_ready_on(f->clock, &running, on_ready, NULL, &ready));
+  let_it_check();
+  assert_int_equal(pthread_create(&thread, NULL, jump_back, f->source), 0);
+  while (tb_clock_try_now(f->clock, &now) != TB_ERR_BUSY)
+    sched_yield();
+  advance(100 * MS - 1); /* since it was started */
+  wait_for(&called.expired, 1);
+  pthread_join(thread, NULL);
+  tb_ready_destroy(ready);
+  tb_watchdog_destroy(watchdog);
+  tb_jump_handler_destroy(handler);
+}
+
 /* ---- lifetimes ---- */
 
 static void destroy_in_callback(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
@@ -563,6 +598,7 @@ int main(void)
       HELD(test_a_kick_does_not_undo_a_later_one),
       HELD(test_a_stopped_one_expects_nothing),
       HELD(test_it_expires_while_a_jump_blocks_readers),
+      HELD(test_what_waits_for_a_jump_does_not_delay_it),
       HELD(test_it_is_destroyed_in_its_callback),
       HELD(test_another_one_is_made_in_a_callback),
       HELD(test_destroying_waits_for_the_callback),

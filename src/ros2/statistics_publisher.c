@@ -53,7 +53,13 @@ static tb_status_t publish_report(tb_ros2_statistics_publisher_t *self, tb_error
   tb_status_t status =
       tb__statistics_report_init(&report, self->statistics, self->hardware_id, self->last_time_ns);
   if (status) return tb_error_set(error, status, "%s", tb_status_message(status));
-  if (report.time_ns > 0 && self->diagnostics)
+  if (report.time_ns / TB_NS_PER_S > INT32_MAX)
+    status =
+        tb_error_set(error, TB_ERR_RANGE,
+                     "the time of the clock, %lld s, does not fit a stamp, which ends in 2038; "
+                     "check the source of the clock",
+                     (long long)(report.time_ns / TB_NS_PER_S));
+  if (report.time_ns > 0 && self->diagnostics && !status)
     status = publish(self->diagnostics, &tb__diagnostic_array_type, &report.diagnostics, error);
   for (size_t i = 0; report.time_ns > 0 && self->metrics && i < report.metrics_count && !status;
        i++)
@@ -69,8 +75,14 @@ static void report_once(tb_ros2_statistics_publisher_t *self)
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = tb_statistics_snapshot(self->statistics);
   if (!status || status == TB_ERR_BUSY) status = publish_report(self, &error);
-  if (!status && self->path)
-    status = tb_statistics_save_openmetrics(self->statistics, self->path, &error);
+  tb_error_t file_error = TB_ERROR_INIT;
+  tb_status_t saved =
+      self->path ? tb_statistics_save_openmetrics(self->statistics, self->path, &file_error)
+                 : TB_OK;
+  if (!status && saved) {
+    status = saved;
+    error = file_error;
+  }
   if (status && !self->has_failed)
     tb__log(TB_LOG_WARN, "statistics are not reported: %s",
             error.text[0] ? error.text : tb_status_message(status));

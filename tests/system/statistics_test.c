@@ -275,6 +275,34 @@ static void test_a_file_and_one_topic_alone(void **state)
   assert_int_equal(rmdir(folder), 0); /* nothing is left beside it */
 }
 
+/* A time after 2038 fits no stamp, and a stamp of zero would say that there is none (T4). */
+static void test_a_time_that_fits_no_stamp_is_not_reported(void **state)
+{
+  (void)state;
+  char folder[] = "/tmp/timebase-statistics-XXXXXX", path[sizeof folder + 16];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/camera.prom", folder);
+  const tb_ros2_statistics_options_t options = {.period = {10 * TB_NS_PER_MS},
+                                                .openmetrics_path = path};
+  assert_ok(tb_manual_source_set(source, 100 * S));
+  begin(&options);
+  take_report();
+  assert_ok(tb_manual_source_set(source, INT64_C(3000000000) * S));
+  wait_for_snapshots();
+  (void)unlink(path);
+  while (access(path, F_OK)) /* a file has no such limit */
+    sched_yield();
+  assert_ok(tb_manual_source_set(source, 200 * S));
+  do {
+    take_report();
+    assert_true(report->header.stamp.sec > 0);
+  } while (report->header.stamp.sec < 200);
+  tb_ros2_statistics_publisher_destroy(reporting);
+  reporting = NULL;
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(rmdir(folder), 0);
+}
+
 static void test_wrong_options_are_refused(void **state)
 {
   (void)state;
@@ -297,6 +325,7 @@ int main(void)
       CASE(test_latencies_are_those_of_the_messages),
       CASE(test_messages_that_are_too_short_have_no_stamp),
       CASE(test_a_file_and_one_topic_alone),
+      CASE(test_a_time_that_fits_no_stamp_is_not_reported),
       CASE(test_wrong_options_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
