@@ -6,14 +6,13 @@
 #include <string.h>
 
 #include "audit.h"
+#include "clock_gauge.h"
 #include "publishers.h"
 
 #define DEPTH       50 /* ticks come faster than a busy machine takes them */
 #define COARSE_NS   (100 * TB_NS_PER_MS)
 #define ASK_NS      (TB_NS_PER_S)
 #define PAUSED_BYTE 1
-
-#define LATENCY_SHARE 0.999
 
 /* States of simulation_interfaces/msg/SimulationState. */
 enum { SIMULATION_STOPPED = 0, SIMULATION_PAUSED = 2 };
@@ -22,50 +21,20 @@ enum { SIMULATION_STOPPED = 0, SIMULATION_PAUSED = 2 };
 
 /* --- gathering --- */
 
-/* FNV-1a; never 0, which is "not known". */
-static uint64_t id_of(const uint8_t guid[16])
-{
-  uint64_t hash = UINT64_C(1469598103934665603);
-  for (int i = 0; i < 16; i++)
-    hash = (hash ^ guid[i]) * UINT64_C(1099511628211);
-  return hash ? hash : 1;
-}
-
-static uint32_t word_at(const uint8_t *bytes, bool is_little)
-{
-  uint32_t word = 0;
-  for (int i = 0; i < 4; i++)
-    word |= (uint32_t)bytes[i] << (is_little ? 8 * i : 24 - 8 * i);
-  return word;
-}
-
-static bool read_tick(const tb_ros2_sample_t *sample, int64_t *out_ns)
-{
-  const uint8_t *bytes = sample->cdr;
-  if (sample->size < 12) return false;
-  bool is_little = bytes[1] & 1;
-  uint32_t nanoseconds = word_at(bytes + 8, is_little);
-  if (nanoseconds >= TB_NS_PER_S) return false;
-  *out_ns = (int64_t)(int32_t)word_at(bytes + 4, is_little) * TB_NS_PER_S + nanoseconds;
-  return true;
-}
-
 static void on_tick(const tb_ros2_sample_t *sample, void *user)
 {
   audit_clock_t *clock = user;
   tb_steady_time_t now = {0};
-  int64_t tick_ns = 0, latency_ns;
-  uint64_t id = id_of(sample->writer_guid);
-  bool is_good = read_tick(sample, &tick_ns);
+  int64_t tick_ns = 0;
+  uint64_t id = clock_publisher_id(sample->writer_guid);
+  bool is_good = clock_tick_read(sample, &tick_ns);
   tb_steady_clock_now(clock->steady, &now);
   pthread_mutex_lock(&clock->mutex);
   if (is_good) {
     tb__ticks_feed(&clock->ticks, id, tick_ns, now.ns);
     if (clock->ticks.all.usual_step_ns) clock->step_ns = clock->ticks.all.usual_step_ns;
     clock->recent[clock->recent_count++ % AUDIT_TICKS_KEPT] = (struct audit_tick){tick_ns, now.ns};
-    if (!__builtin_sub_overflow(sample->receive_timestamp_ns, sample->source_timestamp_ns,
-                                &latency_ns))
-      tb__spread_add(&clock->latency, latency_ns);
+    clock_latency_add(&clock->latency, sample);
     for (uint32_t i = 0; i < clock->ticks.publisher_count; i++)
       if (clock->ticks.publishers[i].id == id) memcpy(clock->guids[i], sample->writer_guid, 16);
   }
@@ -322,36 +291,36 @@ static void find_steps(const judged_t *judged)
                      SECONDS(all->usual_step_ns), tb__tick_stream_rate(all));
 }
 
-int64_t audit_clock_error(const audit_t *audit)
+static clock_error_t error_of(const audit_t *audit)
 {
   const tb__tick_stream_t *all = &audit->clock.cut.ticks.all;
-  int64_t latency_ns = tb__spread_quantile(&audit->clock.cut.latency, LATENCY_SHARE);
-  double factor = tb__tick_stream_factor(all);
-  if (!all->usual_step_ns || factor <= 0 || latency_ns < 0) return 0;
-  return (int64_t)(factor * (double)latency_ns) + all->usual_step_ns;
+  return clock_error_make(tb__tick_stream_factor(all), tb__tick_stream_rate(all),
+                          all->usual_step_ns, &audit->clock.cut.latency);
+}
+
+int64_t audit_clock_error(const audit_t *audit)
+{
+  return error_of(audit).error_ns;
 }
 
 static void find_error(const judged_t *judged)
 {
   const audit_t *audit = judged->audit;
-  const tb__tick_stream_t *all = &judged->ticks->all;
   tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_ERROR);
-  double allowed = SECONDS(audit->manifest.max_error_ns);
-  double latency = SECONDS(tb__spread_quantile(&audit->clock.cut.latency, LATENCY_SHARE));
-  double factor = tb__tick_stream_factor(all), rate = tb__tick_stream_rate(all);
-  int64_t error_ns = audit_clock_error(audit);
-  if (!audit->has_manifest || !audit->manifest.max_error_ns || rate <= 0 ||
-      error_ns <= audit->manifest.max_error_ns)
+  int64_t allowed_ns = audit->manifest.max_error_ns;
+  clock_error_t error = error_of(audit);
+  if (!audit->has_manifest || !allowed_ns || error.rate_hz <= 0 || error.error_ns <= allowed_ns)
     return;
   tb__findings_add(audit->findings, &input,
                    "wrong by up to %.1f ms (factor %.3f x latency %.1f ms + one tick), allowed are "
                    "%.1f ms",
-                   1e3 * SECONDS(error_ns), factor, 1e3 * latency, 1e3 * allowed);
-  if (allowed > factor * latency)
-    tb__findings_add_evidence(audit->findings, "enough at this factor: %.0f Hz",
-                              ceil(factor / (allowed - factor * latency)));
+                   1e3 * SECONDS(error.error_ns), error.factor, 1e3 * SECONDS(error.latency_ns),
+                   1e3 * SECONDS(allowed_ns));
+  double rate_hz = clock_error_rate(&error, allowed_ns);
+  if (rate_hz > 0)
+    tb__findings_add_evidence(audit->findings, "enough at this factor: %.0f Hz", rate_hz);
   tb__findings_add_evidence(audit->findings, "enough at this rate: a factor of %.3f",
-                            allowed / (latency + 1 / rate));
+                            clock_error_factor(&error, allowed_ns));
 }
 
 /* What the manifest declares of the rate and of the factor. */

@@ -113,6 +113,21 @@ static void print_none(const ros_clock_t *clock, const publishers_t *publishers)
   }
 }
 
+/* Both sides' values, of the first that does not match. */
+static void print_qos(const publishers_t *publishers, const char *policy)
+{
+  const tb_ros2_graph_endpoint_t ours = PUBLISHERS_CLOCK_READER;
+  text_err(", but its QoS does not match: ");
+  for (size_t i = 0; i < publishers->count; i++) {
+    uint32_t mismatches = tb_ros2_graph_mismatches(&publishers->items[i], &ours);
+    if (!mismatches) continue;
+    publishers_print_policies(stderr, &publishers->items[i], &ours, mismatches);
+    text_err("\n");
+    return;
+  }
+  text_err("%s differs\n", policy ? policy : "a policy");
+}
+
 static void print_reason(const ros_clock_t *clock, const publishers_t *publishers,
                          const char *policy, const char *type)
 {
@@ -122,8 +137,7 @@ static void print_reason(const ros_clock_t *clock, const publishers_t *publisher
   }
   print_publishers(clock, publishers);
   if (clock->explained == REASON_SILENT) text_err(", but no tick was received\n");
-  if (clock->explained == REASON_QOS)
-    text_err(", but its QoS does not match: %s differs\n", policy);
+  if (clock->explained == REASON_QOS) print_qos(publishers, policy);
   if (clock->explained != REASON_TYPE) return;
   text_err(", but with type ");
   text_err("%s", type);

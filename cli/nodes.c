@@ -55,23 +55,6 @@ static void print_duration(const char *name, tb_duration_t duration)
   if (tb_duration_format(duration, text, sizeof text) == TB_OK) text_out(", %s %s", name, text);
 }
 
-static const char *reliability_name(const tb_ros2_graph_endpoint_t *endpoint)
-{
-  return endpoint->qos.reliability == TB_QOS_RELIABLE ? "reliable" : "best effort";
-}
-
-static const char *durability_name(const tb_ros2_graph_endpoint_t *endpoint)
-{
-  static const char *const names[] = {"volatile", "transient local", "transient", "persistent"};
-  return names[endpoint->dds_qos.durability & 3];
-}
-
-static const char *liveliness_name(const tb_ros2_graph_endpoint_t *endpoint)
-{
-  static const char *const names[] = {"automatic", "manual by participant", "manual by topic"};
-  return names[endpoint->dds_qos.liveliness % 3];
-}
-
 static const char *history_name(const tb_qos_t *qos)
 {
   return qos->history == TB_QOS_KEEP_ALL          ? "keep all"
@@ -82,14 +65,16 @@ static const char *history_name(const tb_qos_t *qos)
 static void print_qos(const tb_ros2_graph_endpoint_t *endpoint)
 {
   const tb_qos_t *qos = &endpoint->qos;
-  text_out("%s, %s, ", reliability_name(endpoint), durability_name(endpoint));
+  text_out("%s, %s, ", publishers_policy_value(endpoint, TB_QOS_POLICY_RELIABILITY),
+           publishers_policy_value(endpoint, TB_QOS_POLICY_DURABILITY));
   if (qos->history == TB_QOS_KEEP_LAST)
     text_out("keep last %d", qos->depth);
   else
     text_out("%s", history_name(qos));
   print_duration("deadline", qos->deadline);
   print_duration("lifespan", qos->lifespan);
-  if (endpoint->dds_qos.liveliness) text_out(", liveliness %s", liveliness_name(endpoint));
+  if (endpoint->dds_qos.liveliness)
+    text_out(", liveliness %s", publishers_policy_value(endpoint, TB_QOS_POLICY_LIVELINESS));
   print_duration("liveliness lease", qos->liveliness_lease);
   if (endpoint->dds_qos.has_partition) text_out(", in a partition");
 }
@@ -99,32 +84,6 @@ static const char *owner_name(const nodes_t *nodes, const tb_ros2_graph_endpoint
   const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
   if (endpoint->node >= 0) return snapshot->nodes[endpoint->node].full_name;
   return unnamed_has(snapshot, endpoint) ? UNNAMED_NODE : PLAIN_DDS;
-}
-
-/* NULL: a policy whose values are not printed. */
-static const char *policy_value(const tb_ros2_graph_endpoint_t *endpoint, tb_qos_policy_t policy)
-{
-  return policy == TB_QOS_POLICY_RELIABILITY  ? reliability_name(endpoint)
-         : policy == TB_QOS_POLICY_DURABILITY ? durability_name(endpoint)
-         : policy == TB_QOS_POLICY_LIVELINESS ? liveliness_name(endpoint)
-                                              : NULL;
-}
-
-/* "reliability differs (best effort offered, reliable requested)" */
-static void print_policies(const tb_ros2_graph_endpoint_t *publisher,
-                           const tb_ros2_graph_endpoint_t *subscription, uint32_t mismatches)
-{
-  const char *between = "";
-  for (uint32_t bit = 1; bit && bit <= mismatches; bit <<= 1) {
-    tb_qos_policy_t policy = (tb_qos_policy_t)bit;
-    const char *name = mismatches & bit ? tb_qos_policy_name(policy) : NULL;
-    const char *offered = policy_value(publisher, policy);
-    if (!name) continue;
-    text_out("%s%s differs", between, name);
-    if (offered)
-      text_out(" (%s offered, %s requested)", offered, policy_value(subscription, policy));
-    between = ", ";
-  }
 }
 
 static void print_mismatches(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *subscription)
@@ -139,7 +98,7 @@ static void print_mismatches(const nodes_t *nodes, const tb_ros2_graph_endpoint_
                        ? "a publisher whose node is not known yet"
                        : "a publisher without a node");
     text_out(": ");
-    print_policies(publisher, subscription, mismatches);
+    publishers_print_policies(stdout, publisher, subscription, mismatches);
     text_out("\n");
   }
 }
@@ -299,13 +258,16 @@ static void put_qos(json_t *object, const tb_ros2_graph_endpoint_t *endpoint)
   const tb_qos_t *qos = &endpoint->qos;
   bool is_unknown = qos->history == TB_QOS_HISTORY_UNKNOWN;
   json_t *out = json_object();
-  json_put(out, "reliability", json_string(reliability_name(endpoint)));
-  json_put(out, "durability", json_string(durability_name(endpoint)));
+  json_put(out, "reliability",
+           json_string(publishers_policy_value(endpoint, TB_QOS_POLICY_RELIABILITY)));
+  json_put(out, "durability",
+           json_string(publishers_policy_value(endpoint, TB_QOS_POLICY_DURABILITY)));
   json_put(out, "history", json_string(is_unknown ? "unknown" : history_name(qos)));
   json_put(out, "depth", qos->history == TB_QOS_KEEP_LAST ? json_integer(qos->depth) : json_null());
   json_put(out, "deadline_ns", duration_json(qos->deadline));
   json_put(out, "lifespan_ns", duration_json(qos->lifespan));
-  json_put(out, "liveliness", json_string(liveliness_name(endpoint)));
+  json_put(out, "liveliness",
+           json_string(publishers_policy_value(endpoint, TB_QOS_POLICY_LIVELINESS)));
   json_put(out, "liveliness_lease_ns", duration_json(qos->liveliness_lease));
   json_put(out, "partition", json_boolean(endpoint->dds_qos.has_partition));
   json_put(object, "qos", out);

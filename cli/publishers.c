@@ -62,6 +62,48 @@ void publishers_print_others(FILE *out, const publishers_t *publishers)
   }
 }
 
+/* --- QoS --- */
+
+const char *publishers_policy_value(const tb_ros2_graph_endpoint_t *endpoint,
+                                    tb_qos_policy_t policy)
+{
+  static const char *const durabilities[] = {"volatile", "transient local", "transient",
+                                             "persistent"};
+  static const char *const kinds[] = {"automatic", "manual by participant", "manual by topic"};
+  const tb_ros2_endpoint_dds_qos_t *dds = &endpoint->dds_qos;
+  switch (policy) {
+  case TB_QOS_POLICY_RELIABILITY:
+    return endpoint->qos.reliability == TB_QOS_RELIABLE ? "reliable" : "best effort";
+  case TB_QOS_POLICY_DURABILITY:
+    return durabilities[dds->durability & 3];
+  case TB_QOS_POLICY_LIVELINESS:
+    return kinds[dds->liveliness % 3];
+  case TB_QOS_POLICY_OWNERSHIP:
+    return dds->exclusive_ownership ? "exclusive" : "shared";
+  case TB_QOS_POLICY_PARTITION:
+    return dds->has_partition ? "another" : "the default";
+  default:
+    return NULL;
+  }
+}
+
+void publishers_print_policies(FILE *out, const tb_ros2_graph_endpoint_t *publisher,
+                               const tb_ros2_graph_endpoint_t *subscription, uint32_t mismatches)
+{
+  const char *between = "";
+  for (uint32_t bit = 1; bit && bit <= mismatches; bit <<= 1) {
+    tb_qos_policy_t policy = (tb_qos_policy_t)bit;
+    const char *name = mismatches & bit ? tb_qos_policy_name(policy) : NULL;
+    const char *offered = publishers_policy_value(publisher, policy);
+    if (!name) continue;
+    text_to(out, "%s%s differs", between, name);
+    if (offered)
+      text_to(out, " (%s offered, %s requested)", offered,
+              publishers_policy_value(subscription, policy));
+    between = ", ";
+  }
+}
+
 /* --- a watch --- */
 
 tb_status_t publishers_watch_open(publishers_watch_t *watch, tb_ros2_context_t *context,

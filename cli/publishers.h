@@ -28,6 +28,20 @@ size_t publishers_count_others(const publishers_t *publishers);
  * has none, and words for a node whose name is not known yet. */
 void publishers_print_others(FILE *out, const publishers_t *publishers);
 
+/* The value of a policy, "best effort"; NULL: one whose values are not printed. */
+const char *publishers_policy_value(const tb_ros2_graph_endpoint_t *endpoint,
+                                    tb_qos_policy_t policy);
+/* "reliability differs (best effort offered, reliable requested)" for each bit of `mismatches`. */
+void publishers_print_policies(FILE *out, const tb_ros2_graph_endpoint_t *publisher,
+                               const tb_ros2_graph_endpoint_t *subscription, uint32_t mismatches);
+
+/* An initializer: the subscription with which ROS follows /clock. */
+#define PUBLISHERS_CLOCK_READER                                                                    \
+  {                                                                                                \
+    .name = "/clock", .type = CLOCK_TYPE, .qos = TB_QOS_INIT_CLOCK,                                \
+    .dds_qos = {.representations = 1},                                                             \
+  }
+
 /* Reports when others publish a topic that a node of ours publishes. */
 typedef struct publishers_watch {
   tb_ros2_graph_t *graph; /* NULL: not watching */

@@ -1,101 +1,184 @@
+#include "wait.h"
+
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <timebase/ready.h>
+#include <timebase/ros2_clock_source.h>
+#include <timebase/sleep.h>
 
-#include "clocks.h"
-#include "json.h"
 #include "text.h"
 
-#define LIMIT    ((tb_duration_t){60 * TB_NS_PER_S})
+#define LIMIT    ((tb_duration_t){30 * TB_NS_PER_S})
 #define RATE_MAX 1e9
+
+#define POLL_NS   (10 * TB_NS_PER_MS)
+#define LOOK_NS   (100 * TB_NS_PER_MS) /* for a second tick */
+#define PAUSE_NS  (250 * TB_NS_PER_MS) /* repeats are a pause after 0.1 s */
+#define WINDOW_NS TB_NS_PER_S          /* in which publishers, streams and the error are found */
 
 enum {
   OPTION_RUNNING = 256,
   OPTION_MIN_RATE,
   OPTION_MAX_RATE,
   OPTION_RTF,
+  OPTION_MAX_ERROR,
   OPTION_LIMIT,
+  OPTION_ACTIVATE,
   OPTION_JSON,
   OPTION_DOMAIN
 };
 
-typedef struct arguments {
-  tb_ready_options_t ready;
-  tb_duration_t limit;
-  int domain;
-  bool json;
-} arguments_t;
+/* ---- the clock ---- */
 
-/* ---- results ---- */
-
-static void put_number(json_t *object, const char *key, double value, bool is_known)
+static int64_t steady_now(const wait_t *wait)
 {
-  json_put(object, key, is_known ? json_real(value) : json_null());
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(wait->steady, &now);
+  return now.ns;
 }
 
-static int print_json(const command_t *command, const tb_ready_result_t *result, int status)
+tb_duration_t wait_left(const wait_t *wait)
 {
-  bool measured = result->observed.ns > 0;
-  json_t *object = json_object();
-  json_put(object, "ready", json_boolean(result->reason == TB_READY));
-  json_put(object, "reason", json_string(tb_ready_reason_name(result->reason)));
-  json_put(object, "time_ns", json_integer(result->time.ns));
-  json_put(object, "paused", json_boolean(result->state == TB_CLOCK_PAUSED));
-  json_put(object, "ticks", json_integer((json_int_t)result->ticks));
-  json_put(object, "jumps_backward", json_integer((json_int_t)result->jumps_backward));
-  json_put(object, "observed_ns", json_integer(result->observed.ns));
-  put_number(object, "rate_hz", result->rate_hz, measured);
-  put_number(object, "rtf", result->factor, measured);
-  put_number(object, "min_rate_hz", result->min_rate_hz, result->min_rate_hz > 0);
-  put_number(object, "max_rate_hz", result->max_rate_hz, result->max_rate_hz > 0);
-  put_number(object, "min_rtf", result->min_factor, result->min_factor > 0);
-  put_number(object, "max_rtf", result->max_factor, result->max_factor > 0);
-  return json_finish(command, object, status);
+  int64_t left_ns = wait->deadline_ns - steady_now(wait);
+  return left_ns > 0 ? (tb_duration_t){left_ns} : TB_NO_WAIT;
 }
 
-static void print_ready(const tb_ready_result_t *result)
+void wait_rest(const wait_t *wait, int64_t rest_ns)
 {
-  text_out("%s: time %lld.%09lld", result->state == TB_CLOCK_PAUSED ? "paused" : "ready",
-           (long long)(result->time.ns / TB_NS_PER_S), (long long)(result->time.ns % TB_NS_PER_S));
-  if (result->observed.ns) text_out("  %.1f Hz  rtf %.3f", result->rate_hz, result->factor);
-  text_out("\n");
+  tb_steady_clock_sleep_for(wait->steady, (tb_duration_t){rest_ns}, NULL);
 }
 
-/* Why it has no time is on the graph. */
-static int fail(const command_t *command, const arguments_t *arguments, ros_clock_t *ros,
-                const tb_ready_result_t *result, const tb_error_t *error)
+/* Publishers that could tick. */
+static uint32_t count_matched(const wait_t *wait)
 {
-  if (arguments->json) return print_json(command, result, EXIT_CHECK);
-  if (!result->time.ns) return ros_clock_timed_out(command, ros, arguments->limit);
-  text_err("timebase %s: %s\n", command->name, error->text);
-  return EXIT_CHECK;
+  tb_ros2_clock_source_status_t status = {0};
+  tb_ros2_clock_source_status(wait->ros.source, &status);
+  return status.matched;
 }
 
-static int wait_for(const command_t *command, const arguments_t *arguments, ros_clock_t *ros)
+/* What only the ticks of the topic show; NULL: nothing. */
+static const char *fault_of(const clock_gauge_facts_t *facts)
 {
+  if (facts->publishers > 1) return WAIT_TWO_PUBLISHERS;
+  if (facts->is_double) return WAIT_TWO_STREAMS;
+  return NULL;
+}
+
+/* Whether enough has been gathered to judge. */
+static bool has_seen_enough(const wait_t *wait, int64_t since_ns)
+{
+  const clock_gauge_facts_t *facts = &wait->facts;
+  if (wait->max_error_ns && (!facts->step_ns || facts->span_ns < WINDOW_NS)) return false;
+  if (count_matched(wait) > 1) return facts->span_ns >= WINDOW_NS;
+  return wait->ready.running || wait->result.state == TB_CLOCK_PAUSED || facts->distinct > 1 ||
+         steady_now(wait) - since_ns >= (facts->repeats ? PAUSE_NS : LOOK_NS);
+}
+
+/* After the clock was found ready: observes its ticks, and reads its state again. NULL: it is
+ * ready. */
+static const char *judge_ticks(wait_t *wait)
+{
+  int64_t since_ns = steady_now(wait);
+  for (;;) {
+    tb_clock_reading_t reading = {0};
+    if (tb_clock_read(wait->ros.clock, &reading) == TB_OK) wait->result.state = reading.state;
+    if (wait->gauge.subscription) wait->facts = clock_gauge_read(&wait->gauge);
+    if (has_seen_enough(wait, since_ns) || wait_left(wait).ns < 0) break;
+    wait_rest(wait, POLL_NS);
+  }
+  const char *fault = fault_of(&wait->facts);
+  const clock_error_t *error = &wait->facts.error;
+  if (fault || !wait->max_error_ns) return fault;
+  return error->error_ns && error->error_ns <= wait->max_error_ns ? NULL : WAIT_INEXACT;
+}
+
+/* The reason at the limit: what the ticks show explains what the clock reports. `fault` was found
+ * with `facts` in the window before; NULL: there was none. */
+static const char *reason_at_limit(wait_t *wait, const char *fault,
+                                   const clock_gauge_facts_t *facts)
+{
+  tb_ready_reason_t reason = wait->result.reason;
+  const char *own = tb_ready_reason_name(reason);
+  bool is_running = reason == TB_READY_OBSERVING || reason == TB_READY_BACKWARDS ||
+                    reason == TB_READY_SLOW || reason == TB_READY_FAST;
+  if (!wait->gauge.subscription) return own;
+  wait->facts = clock_gauge_read(&wait->gauge);
+  if (!is_running) return own;
+  const char *now = fault_of(&wait->facts);
+  if (now) return now;
+  if (!fault || wait->facts.span_ns >= 2 * WINDOW_NS || reason == TB_READY_SLOW ||
+      reason == TB_READY_FAST)
+    return own;
+  wait->facts = *facts;
+  return fault;
+}
+
+/* TB_OK: it is ready. TB_ERR_TIMEOUT: the reason is why not. */
+static tb_status_t wait_for_clock(wait_t *wait, tb_error_t *error)
+{
+  const char *fault = NULL;
+  clock_gauge_facts_t facts = {0};
+  for (;;) {
+    const tb_wait_options_t limit = {.limit = wait_left(wait)};
+    tb_status_t status = tb_ready_wait(wait->ros.clock, &wait->ready, &limit, &wait->result, error);
+    if (status == TB_ERR_TIMEOUT) wait->reason = reason_at_limit(wait, fault, &facts);
+    if (status) return status;
+    wait->reason = fault = judge_ticks(wait);
+    if (!fault) break;
+    if (wait_left(wait).ns < 0) return TB_ERR_TIMEOUT;
+    facts = wait->facts;
+    clock_gauge_restart(&wait->gauge);
+  }
+  wait->reason = tb_ready_reason_name(TB_READY);
+  return TB_OK;
+}
+
+static int wait_for(wait_t *wait)
+{
+  const command_t *command = wait->command;
   clock_hint_t hint;
-  tb_ready_result_t result = {0};
   tb_error_t error = TB_ERROR_INIT;
-  const tb_wait_options_t wait = {.limit = arguments->limit};
-  if (!arguments->json) clock_hint_begin(command, ros, &hint);
-  tb_status_t status = tb_ready_wait(ros->clock, &arguments->ready, &wait, &result, &error);
-  if (!arguments->json) clock_hint_end(&hint);
-  if (status == TB_ERR_TIMEOUT) return fail(command, arguments, ros, &result, &error);
-  if (status) return command_failed(command, status, &error);
-  if (arguments->json) return print_json(command, &result, EXIT_OK);
-  print_ready(&result);
-  return EXIT_OK;
+  if (!wait->json) clock_hint_begin(command, &wait->ros, &hint);
+  tb_status_t status = wait_for_clock(wait, &error);
+  if (!wait->json) clock_hint_end(&hint);
+  if (status && status != TB_ERR_TIMEOUT) return command_failed(command, status, &error);
+  if (status)
+    return wait->json ? wait_show_json(wait, EXIT_CHECK) : wait_show_failure(wait, &error);
+  if (!wait->json) wait_show_ready(wait);
+  command_flush();
+  int result = wait_nodes_activate(wait);
+  if (result == EXIT_CHECK) wait->reason = WAIT_NOT_ACTIVE;
+  if (wait->json && result != EXIT_IO) return wait_show_json(wait, result);
+  return result;
 }
 
-static int wait_on_clock(const command_t *command, const arguments_t *arguments)
+static int wait_open(wait_t *wait)
 {
-  ros_clock_t ros;
-  int result = ros_clock_open(command, arguments->domain, &ros);
-  if (!result) result = wait_for(command, arguments, &ros);
-  ros_clock_close(&ros);
-  return command_finish(command, result);
+  int result = ros_clock_open(wait->command, wait->domain, &wait->ros);
+  tb_status_t status = result ? TB_OK : tb_steady_clock_create(&wait->steady);
+  if (status) result = command_failed(wait->command, status, NULL);
+  if (result) return result;
+  if (__builtin_add_overflow(steady_now(wait), wait->limit.ns, &wait->deadline_ns))
+    wait->deadline_ns = INT64_MAX;
+  if (wait->ros.context)
+    result = clock_gauge_open(wait->command, wait->ros.context, wait->ros.topic, &wait->gauge);
+  else if (wait->max_error_ns || wait->node_count)
+    result = command_usage_error(wait->command,
+                                 "%s needs /clock, but TIMEBASE_SOURCE names another source",
+                                 wait->max_error_ns ? "--max-error" : "--activate");
+  return result ? result : wait_nodes_open(wait);
+}
+
+static int wait_run(wait_t *wait)
+{
+  int result = wait_open(wait);
+  if (!result) result = wait_for(wait);
+  wait_nodes_close(wait);
+  clock_gauge_close(&wait->gauge);
+  tb_steady_clock_destroy(wait->steady);
+  ros_clock_close(&wait->ros);
+  return command_finish(wait->command, result);
 }
 
 /* ---- arguments ---- */
@@ -116,9 +199,30 @@ static bool parse_range(const command_t *command, char *text, double *out_low, d
   return good;
 }
 
-static bool parse(const command_t *command, int option, arguments_t *arguments)
+static bool add_node(wait_t *wait, const char *name)
 {
-  tb_ready_options_t *ready = &arguments->ready;
+  if (wait->node_count == WAIT_NODES) {
+    command_usage_error(wait->command, "--activate: more than %d nodes; run it once for each part",
+                        WAIT_NODES);
+    return false;
+  }
+  wait->nodes[wait->node_count++].argument = name;
+  return true;
+}
+
+static bool parse_error(wait_t *wait)
+{
+  tb_duration_t allowed = {0};
+  if (!command_parse_limit(wait->command, "--max-error", optarg, &allowed)) return false;
+  wait->max_error_ns = allowed.ns;
+  wait->ready.running = true;
+  return true;
+}
+
+static bool parse(wait_t *wait, int option)
+{
+  const command_t *command = wait->command;
+  tb_ready_options_t *ready = &wait->ready;
   switch (option) {
   case OPTION_RUNNING:
     ready->running = true;
@@ -129,13 +233,17 @@ static bool parse(const command_t *command, int option, arguments_t *arguments)
     return command_parse_double(command, "--max-rate", optarg, 0, RATE_MAX, &ready->max_rate_hz);
   case OPTION_RTF:
     return parse_range(command, optarg, &ready->min_factor, &ready->max_factor);
+  case OPTION_MAX_ERROR:
+    return parse_error(wait);
   case OPTION_LIMIT:
-    return command_parse_limit(command, "--limit", optarg, &arguments->limit);
+    return command_parse_limit(command, "--limit", optarg, &wait->limit);
+  case OPTION_ACTIVATE:
+    return add_node(wait, optarg);
   case OPTION_JSON:
-    arguments->json = true;
+    wait->json = true;
     return true;
   default:
-    return command_parse_domain(command, optarg, &arguments->domain);
+    return command_parse_domain(command, optarg, &wait->domain);
   }
 }
 
@@ -156,45 +264,60 @@ static int run(const command_t *command, int argc, char **argv)
       {"min-rate", required_argument, NULL, OPTION_MIN_RATE},
       {"max-rate", required_argument, NULL, OPTION_MAX_RATE},
       {"rtf", required_argument, NULL, OPTION_RTF},
+      {"max-error", required_argument, NULL, OPTION_MAX_ERROR},
       {"limit", required_argument, NULL, OPTION_LIMIT},
+      {"activate", required_argument, NULL, OPTION_ACTIVATE},
       {"json", no_argument, NULL, OPTION_JSON},
       {"domain", required_argument, NULL, OPTION_DOMAIN},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  arguments_t arguments = {.limit = LIMIT, .domain = -1};
+  static wait_t wait; /* large */
+  wait = (wait_t){.command = command, .limit = LIMIT, .domain = -1};
   int option;
   while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
     if (option == 'h') return command_help(command);
     if (option < OPTION_RUNNING) return command_bad_option(command, option, argv);
-    if (!parse(command, option, &arguments)) return EXIT_USAGE;
+    if (!parse(&wait, option)) return EXIT_USAGE;
   }
-  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
-  int result = check(command, &arguments.ready);
+  if (optind < argc && !wait.node_count)
+    return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
+  for (int i = optind; i < argc; i++)
+    if (!add_node(&wait, argv[i])) return EXIT_USAGE;
+  int result = check(command, &wait.ready);
   if (result) return result;
   command_show_log(command);
-  return wait_on_clock(command, &arguments);
+  return wait_run(&wait);
 }
 
 const command_t command_wait = {
     .name = "wait",
     .summary = "wait until ROS time is ready",
-    .usage = "timebase wait [--running] [--min-rate HZ] [--max-rate HZ] [--rtf LO:HI] [--limit D]"
-             " [--json] [--domain N]",
+    .usage = "timebase wait [--running] [--min-rate HZ] [--max-rate HZ] [--rtf LO:HI]"
+             " [--max-error D]\n"
+             "                     [--limit D] [--activate NODE...] [--json] [--domain N]",
     .help =
         "Waits for the first tick above zero on /clock, or of TIMEBASE_SOURCE if set (shm:NAME).\n"
-        "A paused clock is ready too, unless it has to run.\n\n"
+        "A paused clock is ready too, unless it has to run; the output reports it. Discovery is "
+        "not\n"
+        "waited for. A clock with several publishers that tick at a time is not ready.\n\n"
         "  --running      time must advance: two distinct ticks, over at least 0.1 s\n"
         "  --min-rate HZ  at least HZ ticks a second that move time, over 1 s\n"
         "  --max-rate HZ  at most\n"
         "  --rtf LO:HI    seconds of ROS time in a real second, over 1 s; LO or HI may be left "
         "out\n"
-        "  --limit D      wait at most D (default 60s)\n"
+        "  --max-error D  a node's time must be wrong by at most D: by factor x p99.9 of the\n"
+        "                 latency of /clock + one tick, over 1 s\n"
+        "  --limit D      wait at most D in all (default 30s)\n"
+        "  --activate NODE...  once ready, activate these lifecycle nodes in this order;\n"
+        "                 unconfigured ones are configured first\n"
         "  --json         one line: ready, reason, what was measured and what was asked for\n"
         "  --domain N     DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help     this text\n\n"
         "Reasons: no-source, no-publisher, qos, zero, lost, stalled, paused, observing, slow, "
         "fast,\n"
-        "backwards. Status 1 if the clock was not ready within the limit.\n",
+        "backwards, two-publishers, two-streams, inexact, not-active. Status 1 if the clock was "
+        "not\n"
+        "ready, or a node not active, within the limit.\n",
     .run = run,
 };

@@ -17,8 +17,9 @@
  *   garbage TOPIC MS TYPE        a few bytes that are no message of the type
  *   log TEXT                     to /rosout, each 50 ms
  *   state NUMBER                 the service ~/get_state of lifecycle nodes
- *   simulation NUMBER            the service /get_simulation_state
- *   set NAME true|false          a parameter of the node
+ *   change MODE                  the service ~/change_state: accept, refuse, lie (reports success
+ * and does nothing), or slow (one answer of get_state in between) simulation NUMBER            the
+ * service /get_simulation_state set NAME true|false          a parameter of the node
  */
 #include <poll.h>
 #include <stdio.h>
@@ -53,6 +54,8 @@ static work_t works[WORKS_MAX];
 static size_t work_count;
 static int64_t ros_ns;
 static uint8_t lifecycle_state, simulation_state;
+static uint8_t lifecycle_next; /* after the next answer of get_state; 0: none */
+static char change_mode;
 
 static void check(tb_status_t status, const tb_error_t *error)
 {
@@ -153,6 +156,39 @@ static void on_state(tb_ros2_service_t *service, const tb_ros2_request_t *reques
   uint8_t cdr[32] = {0, 1, 0, 0, *(const uint8_t *)user};
   size_t size = put_text(cdr, 8, "active");
   tb_ros2_service_reply(service, &request->id, cdr, (size + 3) / 4 * 4, NULL);
+  if (user != &lifecycle_state || !lifecycle_next) return;
+  lifecycle_state = lifecycle_next;
+  lifecycle_next = 0;
+}
+
+/* Configure is 1 and leads to inactive (2), activate is 3 and leads to active (3). */
+static void on_change(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
+{
+  uint8_t transition = ((const uint8_t *)request->cdr)[4];
+  bool is_known =
+      (transition == 1 && lifecycle_state == 1) || (transition == 3 && lifecycle_state == 2);
+  bool is_right = is_known && request->size >= 4 + 9 && change_mode != 'r';
+  uint8_t cdr[8] = {0, 1, 0, 3, is_right};
+  (void)user;
+  printf("transition %d\n", transition);
+  uint8_t goal = transition == 1 ? 2 : 3;
+  if (is_right && change_mode == 'a') lifecycle_state = goal;
+  if (is_right && change_mode == 's') {
+    lifecycle_state = transition == 1 ? 10 : 13;
+    lifecycle_next = goal;
+  }
+  tb_ros2_service_reply(service, &request->id, cdr, sizeof cdr, NULL);
+}
+
+static void make_change(const char *mode)
+{
+  static tb_ros2_service_t *service;
+  tb_error_t error = TB_ERROR_INIT;
+  change_mode = mode[0];
+  if (service) return;
+  check(tb_ros2_node_create_service(node, "~/change_state", "lifecycle_msgs/srv/ChangeState", NULL,
+                                    on_change, NULL, &service, &error),
+        &error);
 }
 
 static void make_node(char **words, size_t count, bool is_bare)
@@ -260,6 +296,8 @@ static void obey(char *line)
     snprintf(add_work(LOG, "/rosout", "rcl_interfaces/msg/Log", &qos, 50)->text, 256, "%s", text);
   else if (strcmp(words[0], "state") == 0)
     make_state("~/get_state", "lifecycle_msgs/srv/GetState", &lifecycle_state, words[1]);
+  else if (strcmp(words[0], "change") == 0)
+    make_change(words[1]);
   else if (strcmp(words[0], "simulation") == 0)
     make_state("/get_simulation_state", "simulation_interfaces/srv/GetSimulationState",
                &simulation_state, words[1]);

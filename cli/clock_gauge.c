@@ -1,0 +1,170 @@
+#include "clock_gauge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "publishers.h"
+
+#define DEPTH         50 /* ticks come faster than a busy machine takes them */
+#define LATENCY_SHARE 0.999
+
+#define SECONDS(ns) ((double)(ns) / (double)TB_NS_PER_S)
+
+/* --- one tick --- */
+
+/* FNV-1a; never 0, which is "not known". */
+uint64_t clock_publisher_id(const uint8_t guid[16])
+{
+  uint64_t hash = UINT64_C(1469598103934665603);
+  for (int i = 0; i < 16; i++)
+    hash = (hash ^ guid[i]) * UINT64_C(1099511628211);
+  return hash ? hash : 1;
+}
+
+static uint32_t word_at(const uint8_t *bytes, bool is_little)
+{
+  uint32_t word = 0;
+  for (int i = 0; i < 4; i++)
+    word |= (uint32_t)bytes[i] << (is_little ? 8 * i : 24 - 8 * i);
+  return word;
+}
+
+bool clock_tick_read(const tb_ros2_sample_t *sample, int64_t *out_ns)
+{
+  const uint8_t *bytes = sample->cdr;
+  if (sample->size < 12) return false;
+  bool is_little = bytes[1] & 1;
+  uint32_t nanoseconds = word_at(bytes + 8, is_little);
+  if (nanoseconds >= TB_NS_PER_S) return false;
+  *out_ns = (int64_t)(int32_t)word_at(bytes + 4, is_little) * TB_NS_PER_S + nanoseconds;
+  return true;
+}
+
+void clock_latency_add(tb__spread_t *latency, const tb_ros2_sample_t *sample)
+{
+  int64_t latency_ns;
+  if (!__builtin_sub_overflow(sample->receive_timestamp_ns, sample->source_timestamp_ns,
+                              &latency_ns))
+    tb__spread_add(latency, latency_ns);
+}
+
+/* --- the error --- */
+
+clock_error_t clock_error_make(double factor, double rate_hz, int64_t step_ns,
+                               const tb__spread_t *latency)
+{
+  clock_error_t error = {.factor = factor,
+                         .rate_hz = rate_hz,
+                         .latency_ns = tb__spread_quantile(latency, LATENCY_SHARE)};
+  if (step_ns > 0 && factor > 0 && error.latency_ns >= 0)
+    error.error_ns = (int64_t)(factor * (double)error.latency_ns) + step_ns;
+  return error;
+}
+
+double clock_error_rate(const clock_error_t *error, int64_t allowed_ns)
+{
+  double left = SECONDS(allowed_ns) - error->factor * SECONDS(error->latency_ns);
+  return left > 0 ? ceil(error->factor / left) : 0;
+}
+
+double clock_error_factor(const clock_error_t *error, int64_t allowed_ns)
+{
+  double seconds = SECONDS(error->latency_ns);
+  if (error->rate_hz > 0) seconds += 1 / error->rate_hz;
+  return seconds > 0 ? SECONDS(allowed_ns) / seconds : 0;
+}
+
+/* --- gathering --- */
+
+static int64_t steady_now(const clock_gauge_t *gauge)
+{
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(gauge->steady, &now);
+  return now.ns;
+}
+
+/* On a thread of DDS. */
+static void on_tick(const tb_ros2_sample_t *sample, void *user)
+{
+  clock_gauge_t *gauge = user;
+  int64_t tick_ns, now_ns = steady_now(gauge);
+  if (!clock_tick_read(sample, &tick_ns)) return;
+  pthread_mutex_lock(&gauge->mutex);
+  tb__ticks_feed(&gauge->ticks, clock_publisher_id(sample->writer_guid), tick_ns, now_ns);
+  clock_latency_add(&gauge->latency, sample);
+  pthread_mutex_unlock(&gauge->mutex);
+}
+
+int clock_gauge_open(const command_t *command, tb_ros2_context_t *context, const char *topic,
+                     clock_gauge_t *out)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_t qos = TB_QOS_INIT_CLOCK;
+  tb_ros2_subscription_options_t options = {on_tick, out};
+  memset(out, 0, sizeof *out);
+  qos.depth = DEPTH;
+  tb_status_t status = tb_steady_clock_create(&out->steady);
+  if (status) return command_failed(command, status, NULL);
+  pthread_mutex_init(&out->mutex, NULL);
+  tb__ticks_init(&out->ticks, NULL, true);
+  out->begin_ns = steady_now(out);
+  status = tb_ros2_subscription_create(context, topic, CLOCK_TYPE, &qos, &options,
+                                       &out->subscription, &error);
+  return status ? command_failed(command, status, &error) : EXIT_OK;
+}
+
+void clock_gauge_close(clock_gauge_t *gauge)
+{
+  if (!gauge->steady) return;
+  tb_ros2_subscription_destroy(gauge->subscription);
+  pthread_mutex_destroy(&gauge->mutex);
+  tb_steady_clock_destroy(gauge->steady);
+  gauge->steady = NULL;
+}
+
+void clock_gauge_restart(clock_gauge_t *gauge)
+{
+  pthread_mutex_lock(&gauge->mutex);
+  tb__ticks_init(&gauge->ticks, NULL, true);
+  memset(&gauge->latency, 0, sizeof gauge->latency);
+  gauge->begin_ns = steady_now(gauge);
+  pthread_mutex_unlock(&gauge->mutex);
+}
+
+static void find_double(const tb__ticks_t *ticks, clock_gauge_facts_t *facts)
+{
+  for (uint32_t i = 0; i < ticks->publisher_count; i++) {
+    const tb__tick_stream_t *stream = &ticks->publishers[i].stream;
+    if (!tb__tick_stream_is_double(stream)) continue;
+    facts->is_double = true;
+    if (stream->apart_ns > facts->apart_ns) facts->apart_ns = stream->apart_ns;
+  }
+}
+
+clock_gauge_facts_t clock_gauge_read(clock_gauge_t *gauge)
+{
+  clock_gauge_facts_t facts = {0};
+  pthread_mutex_lock(&gauge->mutex);
+  const tb__tick_stream_t *all = &gauge->ticks.all;
+  facts.span_ns = steady_now(gauge) - gauge->begin_ns;
+  facts.publishers = tb__ticks_simultaneous(&gauge->ticks);
+  find_double(&gauge->ticks, &facts);
+  facts.repeats = all->kinds[TB__TICK_REPEAT];
+  facts.distinct = all->ticks - all->kinds[TB__TICK_ZERO] - facts.repeats;
+  facts.rate_hz = tb__tick_stream_rate(all);
+  facts.factor = tb__tick_stream_factor(all);
+  facts.step_ns = all->usual_step_ns;
+  facts.error = clock_error_make(facts.factor, facts.rate_hz, facts.step_ns, &gauge->latency);
+  pthread_mutex_unlock(&gauge->mutex);
+  return facts;
+}
+
+clock_error_t clock_gauge_take_error(clock_gauge_t *gauge, double factor, double rate_hz)
+{
+  pthread_mutex_lock(&gauge->mutex);
+  clock_error_t error =
+      clock_error_make(factor, rate_hz, gauge->ticks.all.usual_step_ns, &gauge->latency);
+  memset(&gauge->latency, 0, sizeof gauge->latency);
+  pthread_mutex_unlock(&gauge->mutex);
+  return error;
+}
