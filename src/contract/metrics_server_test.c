@@ -171,11 +171,16 @@ static void test_host(void **state)
   assert_int_equal(status_for_host("localhost"), 421);
   assert_int_equal(status_for_host("localhost:1"), 421);
   assert_int_equal(status_for_host(""), 421);
-  char request[256];
-  snprintf(request, sizeof request,
-           "GET /metrics HTTP/1.1\r\nHost: localhost:%u\r\nHost: evil.example\r\n\r\n", port);
-  ask(request);
-  assert_true(status_of_answer() == 421 || status_of_answer() == 400);
+  static const char *const twice[] = {
+      "GET /metrics HTTP/1.1\r\nHost: localhost:%u\r\nHost: evil.example\r\n\r\n",
+      "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nHost: localhost:%u\r\n\r\n"};
+  for (size_t i = 0; i < 2; i++) {
+    char request[256];
+    const char *mark = strstr(twice[i], "%u");
+    snprintf(request, sizeof request, "%.*s%u%s", (int)(mark - twice[i]), twice[i], port, mark + 2);
+    ask(request);
+    assert_true(status_of_answer() == 421 || status_of_answer() == 400);
+  }
   ask("GET /metrics HTTP/1.0\r\n\r\n");
   assert_true(status_of_answer() == 421 || status_of_answer() == 400);
   assert_int_equal(atomic_load(&calls), before);
@@ -264,9 +269,10 @@ static void test_slow_clients(void **state)
   int before = atomic_load(&calls);
   for (int i = 0; i < CLIENTS; i++)
     send_to(fds[i], "a", 1);
+  struct pollfd answered = {.fd = waiting, .events = POLLIN};
+  assert_int_equal(poll(&answered, 1, 100), 0); /* it would have been answered at once */
   assert_int_equal(atomic_load(&calls), before);
   /* Places are given when the server accepts: time passes until all have one. */
-  struct pollfd answered = {.fd = waiting, .events = POLLIN};
   while (poll(&answered, 1, 20) == 0) {
     assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){TB_NS_PER_S}));
     send_to(fds[0], "a", 1);

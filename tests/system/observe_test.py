@@ -156,6 +156,16 @@ class ObserveTest(CommandTest):
         self.assert_is_openmetrics(text)
         if shutil.which("prometheus"):
             self.prometheus(port)
+        topics = [f"/more{number:02}" for number in range(66)]
+        self.tell(peer, *(f"open {topic}" for topic in topics))
+        self.until_known(observer, *topics)
+        self.tell(peer, *(f"wait {topic}" for topic in topics))
+        self.tell(peer, *(f"send {topic} 1 now 0 0" for topic in topics))
+        other = r'\{node="_other",topic="_other",publisher="_other"\}'
+        text = self.until_scraped(port, rf"^timebase_messages_total{other} 4$")
+        self.assertEqual(text.count("\ntimebase_messages_total{"), 65)
+        self.assertRegex(text, rf"timebase_messages_total{of_good}\}} 20\n")
+        self.assert_is_openmetrics(text)
         observer.child.send_signal(signal.SIGINT)
         self.assertEqual(observer.wait(), 0, observer.errors)
 
