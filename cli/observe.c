@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "observe.h"
+#include "observe_metrics.h"
 #include "text.h"
 
 enum {
@@ -15,6 +16,7 @@ enum {
   OPTION_MAX_TOPICS,
   OPTION_PATH,
   OPTION_FIND_PATHS,
+  OPTION_HTTP,
 };
 
 #define HELP_SHOWN (-1)
@@ -23,6 +25,8 @@ enum {
 typedef struct arguments {
   bool json;
   int domain, topics_max;
+  int http_port; /* -1: not served */
+  observe_metrics_t *metrics;
   tb_duration_t duration; /* 0: until interrupted */
   const char *filters[OBSERVE_FILTERS_MAX], *folders[OBSERVE_FOLDERS_MAX];
   size_t filter_count, folder_count;
@@ -103,6 +107,7 @@ static int observe_run(observe_t *observe, const arguments_t *arguments)
     if (now_ns > step_ns + TB_NS_PER_S) step_ns = now_ns; /* it was stopped, as by Ctrl-Z */
     if (now_ns < next_ns) continue;
     observe_end_second(observe);
+    observe_metrics_update(arguments->metrics);
     is_open = show(observe, arguments, false);
     next_ns += (now_ns - next_ns) / TB_NS_PER_S * TB_NS_PER_S + TB_NS_PER_S;
   }
@@ -151,6 +156,8 @@ static bool take_option(const command_t *command, int option, char **argv, argum
   case OPTION_MAX_TOPICS:
     return command_parse_int(command, "--max-topics", optarg, 1, OBSERVE_TOPICS_MAX,
                              &arguments->topics_max);
+  case OPTION_HTTP:
+    return command_parse_int(command, "--http", optarg, 0, UINT16_MAX, &arguments->http_port);
   case OPTION_PATH:
     return take_path(arguments, optarg);
   case OPTION_FIND_PATHS:
@@ -183,6 +190,7 @@ static int take_arguments(const command_t *command, int argc, char **argv, argum
       {"max-topics", required_argument, NULL, OPTION_MAX_TOPICS},
       {"path", required_argument, NULL, OPTION_PATH},
       {"find-paths", no_argument, NULL, OPTION_FIND_PATHS},
+      {"http", required_argument, NULL, OPTION_HTTP},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
@@ -210,15 +218,20 @@ static int observe_all(arguments_t *arguments)
   observe->topics_max = (size_t)arguments->topics_max;
   int result =
       observe_open(observe, arguments->domain, arguments->folders, arguments->folder_count);
+  if (!result && arguments->http_port >= 0)
+    result = observe_metrics_open(&arguments->metrics, observe, arguments->http_port);
   if (!result) result = observe_run(observe, arguments);
+  observe_metrics_close(arguments->metrics);
   observe_close(observe);
   return command_finish(observe->command, result);
 }
 
 static int run(const command_t *command, int argc, char **argv)
 {
-  arguments_t arguments = {
-      .domain = -1, .topics_max = OBSERVE_TOPICS_DEFAULT, .observe = {.command = command}};
+  arguments_t arguments = {.domain = -1,
+                           .http_port = -1,
+                           .topics_max = OBSERVE_TOPICS_DEFAULT,
+                           .observe = {.command = command}};
   observe_t *observe = &arguments.observe;
   observe->paths = calloc(OBSERVE_PATHS_MAX, sizeof *observe->paths);
   if (!observe->paths) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
@@ -235,7 +248,7 @@ const command_t command_observe = {
     .summary = "measure ages, rates, gaps, losses and stamps of topics, from outside",
     .usage = "timebase observe [TOPIC...] [--json] [--duration S] [--path FROM:TO[:BUDGET]]...\n"
              "                        [--find-paths] [--definitions DIR]... [--max-topics N]\n"
-             "                        [--domain N]",
+             "                        [--http PORT] [--domain N]",
     .help =
         "Receives topics of other nodes with readers that are best effort and keep no history,\n"
         "looks at nothing but the header of each message, and publishes nothing. On a terminal\n"
@@ -275,6 +288,9 @@ const command_t command_observe = {
         "                     of an input\n"
         "  --definitions DIR  look for DIR/package/msg/Name.msg or .idl too; may be repeated\n"
         "  --max-topics N     observe at most N topics, 1 to 10000 (default 500)\n"
+        "  --http PORT        serve the same as OpenMetrics at http://127.0.0.1:PORT/metrics, for\n"
+        "                     Prometheus; 0: any port, which is printed. As of the last second;\n"
+        "                     64 publishers have series of their own, the others one together\n"
         "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help         this text\n\n"
         "With --json each object has \"elapsed_s\", \"clock\" (null: ROS time is system time),\n"

@@ -32,6 +32,7 @@ typedef struct observe_stream {
   uint8_t guid[16];
   char *node;              /* NULL: not known so far, or there is none. The owner's */
   uint64_t shown_arrivals; /* at the last output. The owner's */
+  bool has_series;         /* of its own, in metrics. The owner's */
   tb__topic_stream_t is;
 } observe_stream_t;
 

@@ -10,7 +10,7 @@ set(timebase_ros2_headers
 set(timebase_bag_headers
   bag_check.h bag_reader.h bag_writer.h play_transport.h player.h qos_overrides.h recorder.h topic_expression.h)
 set(timebase_contract_headers
-  message_definition.h)
+  message_definition.h metrics_server.h)
 set(timebase_ros2_bag_headers
   ros2_play_transport.h ros2_player_services.h ros2_recorder.h)
 

@@ -101,8 +101,8 @@ timebase_library(bag
 timebase_library(contract
   PARTS definition contract yaml
   COMPONENTS core
-  LIBRARIES ${contract_yaml} m
-  REQUIRES ${contract_yaml_requires})
+  LIBRARIES ${contract_yaml} ${microhttpd_target} m
+  REQUIRES ${contract_yaml_requires} ${microhttpd_requires})
 timebase_library(ros2-bag
   PARTS rosbag2
   COMPONENTS ros2 bag contract)

@@ -82,3 +82,52 @@ int64_t tb__spread_quantile(const tb__spread_t *spread, double share)
   }
   return moments->max_ns;
 }
+
+uint64_t tb__spread_at_most(const tb__spread_t *spread, int64_t limit_ns)
+{
+  uint64_t count = 0;
+  for (size_t i = 0; i < TB__SPREAD_BINS; i++) {
+    if (-value_of(i) <= limit_ns) count += spread->below[i];
+    if (value_of(i) <= limit_ns) count += spread->above[i];
+  }
+  return count;
+}
+
+double tb__spread_sum_below(const tb__spread_t *spread)
+{
+  double sum_ns = 0;
+  for (size_t i = 0; i < TB__SPREAD_BINS; i++)
+    sum_ns += (double)spread->below[i] * (double)value_of(i);
+  return sum_ns;
+}
+
+static void merge_moments(tb__moments_t *into, const tb__moments_t *from)
+{
+  if (from->count == 0) return;
+  if (into->count == 0) {
+    *into = *from;
+    return;
+  }
+  double count = (double)into->count + (double)from->count;
+  double off = from->mean_ns - into->mean_ns;
+  into->square_sum +=
+      from->square_sum + off * off * (double)into->count * (double)from->count / count;
+  into->mean_ns += off * (double)from->count / count;
+  into->count += from->count;
+  if (from->min_ns < into->min_ns) into->min_ns = from->min_ns;
+  if (from->max_ns > into->max_ns) into->max_ns = from->max_ns;
+}
+
+static uint32_t sum_of(uint32_t a, uint32_t b)
+{
+  return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+void tb__spread_merge(tb__spread_t *into, const tb__spread_t *from)
+{
+  merge_moments(&into->moments, &from->moments);
+  for (size_t i = 0; i < TB__SPREAD_BINS; i++) {
+    into->above[i] = sum_of(into->above[i], from->above[i]);
+    into->below[i] = sum_of(into->below[i], from->below[i]);
+  }
+}

@@ -36,5 +36,11 @@ typedef struct tb__spread {
 TB_PRIVATE_API void tb__spread_add(tb__spread_t *spread, int64_t value_ns);
 /* `share` from 0 to 1. Within the extremes; 0 while empty. */
 TB_PRIVATE_API int64_t tb__spread_quantile(const tb__spread_t *spread, double share);
+/* How many of the values are at most `limit_ns`, each taken as the middle of its bin. */
+TB_PRIVATE_API uint64_t tb__spread_at_most(const tb__spread_t *spread, int64_t limit_ns);
+/* The sum of the values below 0, without the sign, each taken as the middle of its bin. */
+TB_PRIVATE_API double tb__spread_sum_below(const tb__spread_t *spread);
+/* As if all values of `from` had been added to `into`. */
+TB_PRIVATE_API void tb__spread_merge(tb__spread_t *into, const tb__spread_t *from);
 
 #endif

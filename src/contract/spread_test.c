@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "seed.h"
 #include "test.h"
@@ -75,6 +76,36 @@ static void test_moments(void **state)
   assert_true(fabs(tb__moments_deviation(&moments) - 2) < 1e-9);
 }
 
+static void test_merged_and_counted_as_if_added(void **state)
+{
+  (void)state;
+  tb__spread_t a = {0}, b = {0}, both = {0};
+  static const int64_t values[] = {0,        500,       40000,      1000000,   70000000,
+                                   -3000000, -70000000, 2000000000, -12345678, 900};
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    tb__spread_add(i % 3 ? &a : &b, values[i]);
+    tb__spread_add(&both, values[i]);
+  }
+  tb__spread_merge(&a, &b);
+  tb__spread_merge(&a, &(tb__spread_t){0});
+  assert_memory_equal(a.above, both.above, sizeof a.above);
+  assert_memory_equal(a.below, both.below, sizeof a.below);
+  assert_int_equal(a.moments.count, both.moments.count);
+  assert_int_equal(a.moments.min_ns, both.moments.min_ns);
+  assert_int_equal(a.moments.max_ns, both.moments.max_ns);
+  assert_true(fabs(a.moments.mean_ns - both.moments.mean_ns) < 1);
+  assert_true(fabs(tb__moments_deviation(&a.moments) - tb__moments_deviation(&both.moments)) < 1);
+  assert_int_equal(tb__spread_at_most(&a, INT64_MAX), 10);
+  assert_int_equal(tb__spread_at_most(&a, 0), 3);
+  assert_int_equal(tb__spread_at_most(&a, -10000000), 2);
+  assert_int_equal(tb__spread_at_most(&a, 2000000), 8);
+  assert_int_equal(tb__spread_at_most(&a, INT64_MIN), 0);
+  assert_true(fabs(tb__spread_sum_below(&a) - 85345678) < 0.016 * 85345678);
+  memset(&a.above[5], 0xff, sizeof a.above[5]);
+  tb__spread_merge(&a, &a);
+  assert_int_equal(a.above[5], UINT32_MAX); /* a bin that is full stays full */
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -82,6 +113,7 @@ int main(void)
       cmocka_unit_test(test_extremes_of_the_type),
       cmocka_unit_test(test_quantiles_are_near_those_of_sorted_values),
       cmocka_unit_test(test_moments),
+      cmocka_unit_test(test_merged_and_counted_as_if_added),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* See null_arguments.h. */
 #include <timebase/message_definition.h>
+#include <timebase/metrics_server.h>
 
 #include "null_arguments/null_arguments.h"
 
@@ -41,11 +42,31 @@ static void test_message_field(void **state)
   REFUSED(tb_message_field_string(ANY, ANY, 4, ANY, NULL));
 }
 
+static tb_status_t write_nothing(size_t room, char *out, size_t *out_size, void *user)
+{
+  (void)room, (void)out, (void)user;
+  *out_size = 0;
+  return TB_OK;
+}
+
+static void test_metrics_server(void **state)
+{
+  (void)state;
+  const tb_metrics_server_options_t options = {.write = write_nothing};
+  const tb_metrics_server_options_t unset = TB_METRICS_SERVER_OPTIONS_INIT;
+  REFUSED(tb_metrics_server_create(NULL, ANY, NULL));
+  REFUSED(tb_metrics_server_create(&unset, ANY, NULL));
+  REFUSED(tb_metrics_server_create(&options, NULL, NULL));
+  NOTHING(tb_metrics_server_destroy(NULL));
+  ZERO(tb_metrics_server_port(NULL));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_message_definition),
       cmocka_unit_test(test_message_field),
+      cmocka_unit_test(test_metrics_server),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,11 +9,17 @@ import itertools
 import json
 import os
 import pty
+import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
+import urllib.parse
+import urllib.request
 
 import command_test
 from command_test import LIMIT_S, LOOPBACK, SECOND, CommandTest, Process
@@ -95,6 +101,122 @@ class ObserveTest(CommandTest):
     def assert_stamps(self, publisher, **expected):
         counts = {key: publisher["stamps"][key] for key in STAMPS}
         self.assertEqual(counts, {**dict.fromkeys(STAMPS, 0), **expected}, publisher)
+
+    # --- metrics ---
+
+    def scrape(self, port):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=LIMIT_S) as answer:
+            self.assertEqual(
+                answer.headers["Content-Type"],
+                "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            )
+            return answer.read().decode()
+
+    def until_scraped(self, port, line):
+        deadline = time.monotonic() + LIMIT_S
+        while time.monotonic() < deadline:
+            text = self.scrape(port)
+            if re.search(line, text, re.MULTILINE):
+                return text
+            time.sleep(0.1)
+        return self.fail(f"no {line} in {text}")
+
+    def assert_is_openmetrics(self, text):
+        """By Debian's parser, where it is installed."""
+        self.assertTrue(text.endswith("\n# EOF\n"), text)
+        try:
+            from prometheus_client.openmetrics import parser
+        except ImportError:
+            return
+        families = list(parser.text_string_to_metric_families(text))
+        self.assertIn("timebase_message_age_seconds", [family.name for family in families])
+
+    def test_metrics(self):
+        """One observer, its text, its limit of series, and Prometheus."""
+        peer, observer = self.ready("/good", "/ahead", arguments=("--http", "0"))
+        port = int(re.search(r"127\.0\.0\.1:(\d+)/metrics", str(observer.errors)).group(1))
+        self.tell(peer, "send /good 20 now 0 0", f"send /ahead 7 now {SECOND * 4} 0")
+        of_ahead = r'\{node="/peer",topic="/ahead",publisher="[0-9a-f]{32}"'
+        of_good = of_ahead.replace("ahead", "good")
+        text = self.until_scraped(port, rf"^timebase_messages_total{of_ahead}\}} 7$")
+        for line in (
+            rf"timebase_messages_total{of_good}\}} 20",
+            rf'timebase_message_age_seconds_bucket{of_good},le="\+Inf"\}} 20',
+            rf"timebase_message_age_seconds_count{of_good}\}} 20",
+            rf"timebase_message_age_seconds_count{of_ahead}\}} 0",
+            rf'timebase_message_ahead_seconds_bucket{of_ahead},le="2.5"\}} 0',
+            rf'timebase_message_ahead_seconds_bucket{of_ahead},le="5.0"\}} 7',
+            rf'timebase_message_stamps_total{of_ahead},kind="future"\}} 7',
+            rf'timebase_message_stamps_total{of_good},kind="future"\}} 0',
+            rf'timebase_source_to_receive_seconds_bucket{of_good},le="\+Inf"\}} 20',
+            "timebase_clock_publishers 0",
+        ):
+            self.assertRegex(text, re.compile(f"^{line}$", re.MULTILINE))
+        self.assertNotIn("_other", text)
+        self.assert_is_openmetrics(text)
+        if shutil.which("prometheus"):
+            self.prometheus(port)
+        topics = [f"/more{number:02}" for number in range(66)]
+        self.tell(peer, *(f"open {topic}" for topic in topics))
+        self.until_known(observer, *topics)
+        self.tell(peer, *(f"wait {topic}" for topic in topics))
+        self.tell(peer, *(f"send {topic} 1 now 0 0" for topic in topics))
+        other = r'\{node="_other",topic="_other",publisher="_other"\}'
+        text = self.until_scraped(port, rf"^timebase_messages_total{other} 4$")
+        self.assertEqual(text.count("\ntimebase_messages_total{"), 65)
+        self.assertRegex(text, rf"timebase_messages_total{of_good}\}} 20\n")
+        self.assert_is_openmetrics(text)
+        observer.child.send_signal(signal.SIGINT)
+        self.assertEqual(observer.wait(), 0, observer.errors)
+
+    def prometheus(self, port):
+        """Scraped once by Debian's."""
+        with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            own = free.getsockname()[1]
+            free.close()
+            with open(f"{folder}/prometheus.yml", "w", encoding="ascii") as out:
+                out.write(
+                    "scrape_configs: [{job_name: timebase, scrape_interval: 1s, static_configs: "
+                    f"[{{targets: ['127.0.0.1:{port}']}}]}}]\n"
+                )
+            with subprocess.Popen(
+                ("prometheus", f"--config.file={folder}/prometheus.yml",
+                 f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{own}"),
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            ) as child:
+                try:
+                    self.until_in_prometheus(own)
+                finally:
+                    child.terminate()
+
+    def until_in_prometheus(self, own):
+        query = urllib.parse.quote('timebase_messages_total{topic="/good"}')
+        deadline, result = time.monotonic() + LIMIT_S, None
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(
+                    f"http://127.0.0.1:{own}/api/v1/query?query={query}", timeout=LIMIT_S
+                ) as answer:
+                    result = json.load(answer)["data"]["result"]
+            except OSError:
+                pass
+            if result:
+                self.assertEqual(result[0]["value"][1], "20")
+                self.assertEqual(result[0]["metric"]["node"], "/peer")
+                return
+            time.sleep(0.1)
+        self.fail("prometheus has scraped nothing")
+
+    def test_metrics_port_in_use(self):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            port = other.getsockname()[1]
+            observer = self.run_command("observe", "--http", str(port))
+            self.assertEqual(observer.wait(), 3)
+            self.assertIn(f"port {port} of 127.0.0.1", str(observer.errors))
+        self.assertEqual(self.run_command("observe", "--http", "70000").wait(), 2)
 
     # --- stamps ---
 

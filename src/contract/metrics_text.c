@@ -1,0 +1,154 @@
+#include "contract/metrics_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number_text.h"
+
+#define TEXT_MAX ((size_t)4 << 20)
+
+static void put(tb__metrics_text_t *text, const char *bytes, size_t size)
+{
+  if (text->is_failed) return;
+  if (size > text->room - text->size) {
+    size_t room = 2 * text->room + size + 4096;
+    char *larger = room <= 2 * TEXT_MAX ? realloc(text->text, room) : NULL;
+    if (!larger) {
+      text->is_failed = true;
+      return;
+    }
+    text->text = larger;
+    text->room = room;
+  }
+  memcpy(text->text + text->size, bytes, size);
+  text->size += size;
+  if (text->size > TEXT_MAX) text->is_failed = true;
+}
+
+static void put_text(tb__metrics_text_t *text, const char *what)
+{
+  put(text, what, strlen(what));
+}
+
+static void put_value(tb__metrics_text_t *text, const char *value)
+{
+  for (; *value; value++) {
+    if (*value == '\\' || *value == '"') put(text, "\\", 1);
+    bool is_plain = *value >= 0x20 && *value <= 0x7e;
+    put(text, is_plain ? value : "?", 1);
+  }
+}
+
+/* `le`: one more label, or NULL. */
+static void put_labels(tb__metrics_text_t *text, const tb__metrics_labels_t *labels, const char *le)
+{
+  const char *before = "{";
+  for (size_t i = 0; labels && i < TB__METRICS_LABELS && labels->of[i].name; i++) {
+    put_text(text, before);
+    put_text(text, labels->of[i].name);
+    put_text(text, "=\"");
+    put_value(text, labels->of[i].value);
+    put_text(text, "\"");
+    before = ",";
+  }
+  if (le) {
+    put_text(text, before);
+    put_text(text, "le=\"");
+    put_text(text, le);
+    put_text(text, "\"");
+    before = ",";
+  }
+  put_text(text, before[0] == ',' ? "} " : " ");
+}
+
+void tb__metrics_head(tb__metrics_text_t *text, const char *name, const char *type,
+                      const char *unit, const char *help)
+{
+  char lines[512];
+  snprintf(lines, sizeof lines, "# TYPE %s %s\n", name, type);
+  put_text(text, lines);
+  if (unit) {
+    snprintf(lines, sizeof lines, "# UNIT %s %s\n", name, unit);
+    put_text(text, lines);
+  }
+  snprintf(lines, sizeof lines, "# HELP %s %s.\n", name, help);
+  put_text(text, lines);
+}
+
+void tb__metrics_count(tb__metrics_text_t *text, const char *name,
+                       const tb__metrics_labels_t *labels, uint64_t value)
+{
+  char number[TB__NUMBER_TEXT_SIZE];
+  snprintf(number, sizeof number, "%llu\n", (unsigned long long)value);
+  put_text(text, name);
+  put_labels(text, labels, NULL);
+  put_text(text, number);
+}
+
+void tb__metrics_number(tb__metrics_text_t *text, const char *name,
+                        const tb__metrics_labels_t *labels, double value)
+{
+  char number[TB__NUMBER_TEXT_SIZE];
+  tb__number_text(value, number);
+  put_text(text, name);
+  put_labels(text, labels, NULL);
+  put_text(text, number);
+  put_text(text, "\n");
+}
+
+/* --- histograms --- */
+
+static const struct bound {
+  const char *text;
+  int64_t ns;
+} bounds[] = {
+    {"-1.0", -1000000000}, {"-0.1", -100000000}, {"-0.01", -10000000},
+    {"-0.001", -1000000},  {"0.0", 0},           {"0.0001", 100000},
+    {"0.001", 1000000},    {"0.005", 5000000},   {"0.01", 10000000},
+    {"0.025", 25000000},   {"0.05", 50000000},   {"0.1", 100000000},
+    {"0.25", 250000000},   {"0.5", 500000000},   {"1.0", 1000000000},
+    {"2.5", 2500000000},   {"5.0", 5000000000},  {"10.0", 10000000000},
+    {"+Inf", INT64_MAX},
+};
+
+#define FIRST_POSITIVE 5
+
+/* `limit_ns` is above 0 unless all count. */
+static uint64_t part_at_most(const tb__spread_t *spread, tb__metrics_part_t part, int64_t limit_ns)
+{
+  if (part == TB__METRICS_ALL) return tb__spread_at_most(spread, limit_ns);
+  uint64_t negative = tb__spread_at_most(spread, -1);
+  if (part == TB__METRICS_NOT_NEGATIVE) return tb__spread_at_most(spread, limit_ns) - negative;
+  return negative - tb__spread_at_most(spread, -limit_ns - (limit_ns < INT64_MAX));
+}
+
+void tb__metrics_histogram(tb__metrics_text_t *text, const char *name,
+                           const tb__metrics_labels_t *labels, const tb__spread_t *spread,
+                           tb__metrics_part_t part)
+{
+  uint64_t count = 0;
+  char full[160], number[TB__NUMBER_TEXT_SIZE];
+  for (size_t i = part == TB__METRICS_ALL ? 0 : FIRST_POSITIVE; i < sizeof bounds / sizeof *bounds;
+       i++) {
+    count = part_at_most(spread, part, bounds[i].ns);
+    snprintf(full, sizeof full, "%s_bucket", name);
+    snprintf(number, sizeof number, "%llu\n", (unsigned long long)count);
+    put_text(text, full);
+    put_labels(text, labels, bounds[i].text);
+    put_text(text, number);
+  }
+  if (part == TB__METRICS_ALL) return;
+  double sum_ns = tb__spread_sum_below(spread);
+  if (part == TB__METRICS_NOT_NEGATIVE)
+    sum_ns += spread->moments.mean_ns * (double)spread->moments.count;
+  snprintf(full, sizeof full, "%s_count", name);
+  tb__metrics_count(text, full, labels, count);
+  snprintf(full, sizeof full, "%s_sum", name);
+  tb__metrics_number(text, full, labels, sum_ns > 0 && count ? sum_ns / 1e9 : 0);
+}
+
+void tb__metrics_end(tb__metrics_text_t *text)
+{
+  put_text(text, "# EOF\n");
+}
