@@ -344,14 +344,15 @@ class StampsTest(AuditTest):
         audit.expect("no findings; 1 node: .*; 1 topic sampled; no publisher of /clock$")
 
     def test_near_misses(self):
-        """One tick ahead, one second old, and twice the same stamp."""
+        """One tick ahead, one second old, twice the same stamp, and by turns ahead and not."""
         self.sim(
             "node driver -p use_sim_time:=true",
             "header /ahead 20 plus 10",
             "header /aged 20 plus -1000",
             "header /twice 2 ros",
+            "header /turns 25 back -5",
         )
-        report = self.until_complete(2, 3)
+        report = self.until_complete(2, 4)
         self.assertEqual(report["findings"], [])
 
 
