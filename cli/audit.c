@@ -55,6 +55,7 @@ static int load_manifest(audit_t *audit, const char *path)
   tb_status_t status = tb__manifest_load(path, &problems, &audit->manifest, NULL, &error);
   if (status) return command_bad_file(audit->command, status, &error);
   audit->has_manifest = true;
+  if (audit->manifest.clock.topic) audit->clock_topic = audit->manifest.clock.topic;
   audit->limits = audit->manifest.limits;
   return EXIT_OK;
 }
@@ -187,8 +188,10 @@ static int run_watch(audit_t *audit, const arguments_t *arguments)
 static int audit_run(const command_t *command, const arguments_t *arguments)
 {
   static audit_t audit; /* large */
-  audit = (audit_t){
-      .command = command, .limits = tb__contract_limits_default(), .limit = arguments->graph.limit};
+  audit = (audit_t){.command = command,
+                    .limits = tb__contract_limits_default(),
+                    .clock_topic = "/clock",
+                    .limit = arguments->graph.limit};
   int result = load_manifest(&audit, arguments->manifest);
   if (!result) result = graph_view_open(command, arguments->graph.domain, &audit.view);
   audit.view.defers_signals = true;

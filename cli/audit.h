@@ -36,7 +36,8 @@ typedef struct audit {
   tb__contract_limits_t limits;
   tb__manifest_t manifest;
   bool has_manifest;
-  tb_duration_t limit; /* of answers */
+  const char *clock_topic; /* "/clock", or that of the manifest */
+  tb_duration_t limit;     /* of answers */
   audit_clock_t clock;
   audit_events_t events;
   audit_topics_t topics;

@@ -8,7 +8,6 @@
 #include "audit.h"
 #include "publishers.h"
 
-#define TOPIC       "/clock"
 #define DEPTH       50 /* ticks come faster than a busy machine takes them */
 #define COARSE_NS   (100 * TB_NS_PER_MS)
 #define ASK_NS      (TB_NS_PER_S)
@@ -87,8 +86,9 @@ int audit_clock_open(audit_t *audit)
   clock->begin_ns = now.ns;
   tb__ticks_init(&clock->ticks, &audit->limits, true);
   qos.depth = DEPTH;
-  tb_status_t status = tb_ros2_subscription_create(audit->view.context, TOPIC, CLOCK_TYPE, &qos,
-                                                   &options, &clock->subscription, &error);
+  tb_status_t status =
+      tb_ros2_subscription_create(audit->view.context, audit->clock_topic, CLOCK_TYPE, &qos,
+                                  &options, &clock->subscription, &error);
   return status ? command_failed(audit->command, status, &error) : EXIT_OK;
 }
 
@@ -208,8 +208,10 @@ static const char *only_publisher(const judged_t *judged)
 
 static tb__finding_input_t finding_of(const judged_t *judged, tb__rule_id_t rule)
 {
-  return (tb__finding_input_t){
-      .rule = rule, .kind = TB__SUBJECT_CLOCK, .subject = TOPIC, .cause = only_publisher(judged)};
+  return (tb__finding_input_t){.rule = rule,
+                               .kind = TB__SUBJECT_CLOCK,
+                               .subject = judged->audit->clock_topic,
+                               .cause = only_publisher(judged)};
 }
 
 static void find_several(const judged_t *judged)
@@ -382,7 +384,7 @@ void audit_clock_find(audit_t *audit)
                      .end_ns = cut->end_ns,
                      .guids = cut->guids};
   judged.publisher_count =
-      tb_ros2_graph_publishers(audit->view.snapshot, TOPIC, &judged.publishers);
+      tb_ros2_graph_publishers(audit->view.snapshot, audit->clock_topic, &judged.publishers);
   find_several(&judged);
   find_double(&judged);
   find_stall(&judged);

@@ -127,7 +127,7 @@ static const char *cause_of(const audit_t *audit, const audit_log_entry_t *entry
 {
   const tb__log_sentence_t *sentence = entry->sentence;
   if (is_mixed(audit, node)) return node;
-  if (sentence->is_of_jump && audit_clock_jumps(&audit->clock)) return "/clock";
+  if (sentence->is_of_jump && audit_clock_jumps(&audit->clock)) return audit->clock_topic;
   return sentence->is_of_mix ? only_mixed(audit) : NULL;
 }
 

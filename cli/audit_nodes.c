@@ -52,9 +52,11 @@ static bool is_time_source(const tb_ros2_graph_endpoint_t *subscription)
 /* Topics that each node has, or that are not its work. */
 static bool is_output(const tb_ros2_graph_endpoint_t *endpoint)
 {
-  static const char *const others[] = {"/rosout", "/parameter_events", "/clock"};
+  static const char *const others[] = {"/rosout", "/parameter_events"};
   const char *slash = strrchr(endpoint->name, '/');
-  if (endpoint->kind != TB_ROS2_ENDPOINT_TOPIC || !endpoint->is_publisher) return false;
+  if (endpoint->kind != TB_ROS2_ENDPOINT_TOPIC || !endpoint->is_publisher ||
+      audit_is_clock(endpoint))
+    return false;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (strcmp(endpoint->name, others[i]) == 0) return false;
   return slash && slash[1] != '_' && strcmp(slash, "/transition_event") != 0;
@@ -67,9 +69,10 @@ typedef struct shown {
   bool has_parameters;
 } shown_t;
 
-static void show_endpoint(const tb_ros2_graph_endpoint_t *endpoint, shown_t *out)
+static void show_endpoint(const audit_t *audit, const tb_ros2_graph_endpoint_t *endpoint,
+                          shown_t *out)
 {
-  bool is_clock = audit_is_clock(endpoint) && strcmp(endpoint->name, "/clock") == 0;
+  bool is_clock = audit_is_clock(endpoint) && strcmp(endpoint->name, audit->clock_topic) == 0;
   const char *slash = strrchr(endpoint->name, '/');
   if (is_clock && endpoint->is_publisher)
     out->publishes_clock = true;
@@ -110,7 +113,7 @@ static void judge_node(audit_t *audit, size_t index)
   shown_t shown = {0};
   int64_t event_ns = 0;
   for (size_t i = 0; i < node->endpoint_count; i++)
-    show_endpoint(&snapshot->endpoints[node->endpoints[i]], &shown);
+    show_endpoint(audit, &snapshot->endpoints[node->endpoints[i]], &shown);
   out->role = role_of(node, &shown);
   out->facts = (tb__base_facts_t){
       .answer = answer_of(audit->times[index].sim_time),
@@ -166,9 +169,9 @@ static void find_wall(audit_t *audit, size_t index, const tb_ros2_graph_endpoint
   tb__finding_input_t input = finding_of(audit, index, TB__RULE_MIXED_TIME_BASE);
   if (node->role != AUDIT_ROLE_NODE) input.severity = TB__SEVERITY_WARN;
   tb__findings_add(audit->findings, &input, "%s", tb__base_evidence_text(node->verdict));
-  tb__findings_add_evidence(audit->findings, "/clock is published by %s; %zu node%s",
-                            owner ? owner : "a program without a node", on_clock,
-                            on_clock == 1 ? " follows it" : "s follow it");
+  tb__findings_add_evidence(audit->findings, "%s is published by %s; %zu node%s",
+                            audit->clock_topic, owner ? owner : "a program without a node",
+                            on_clock, on_clock == 1 ? " follows it" : "s follow it");
   if (node->role == AUDIT_ROLE_RECORDER)
     tb__findings_add_evidence(audit->findings,
                               "it records: the times in its recording are of the wall clock");
@@ -209,14 +212,17 @@ static void find_shared_name(audit_t *audit, size_t index)
   tb__findings_add(audit->findings, &input, "%zu nodes have this name", count);
 }
 
-/* What the manifest declares of a node by its name or a pattern; NULL: nothing. */
+/* What the manifest declares of use_sim_time: for the node by its name or a pattern, or for all by
+ * the mode *vehicle*, which has no /clock. NULL: nothing. */
 static const tb__manifest_node_t *declared_of(const audit_t *audit, size_t index)
 {
   bool is_declared = false;
   if (!audit->has_manifest) return NULL;
   const tb__manifest_node_t *node = tb__manifest_node(
       &audit->manifest, audit->view.snapshot->nodes[index].full_name, &is_declared);
-  return is_declared && node->has_use_sim_time ? node : NULL;
+  if (is_declared && node->has_use_sim_time) return node;
+  bool is_by_mode = audit->manifest.mode == TB__MODE_VEHICLE && is_judged(audit->nodes[index].role);
+  return is_by_mode && !node->use_sim_time ? node : NULL;
 }
 
 bool audit_nodes_is_mixed(const audit_t *audit, size_t index)
@@ -225,7 +231,7 @@ bool audit_nodes_is_mixed(const audit_t *audit, size_t index)
   const tb__manifest_node_t *declared = declared_of(audit, index);
   if (declared && !declared->use_sim_time) return false;
   return is_judged(audit->nodes[index].role) && audit->nodes[index].verdict.base == TB__BASE_WALL &&
-         tb_ros2_graph_publishers(audit->view.snapshot, "/clock", &publishers) > 0;
+         tb_ros2_graph_publishers(audit->view.snapshot, audit->clock_topic, &publishers) > 0;
 }
 
 static void find_declared(audit_t *audit, size_t index)
@@ -243,7 +249,8 @@ static void find_declared(audit_t *audit, size_t index)
 void audit_nodes_find(audit_t *audit)
 {
   const tb_ros2_graph_endpoint_t *publishers;
-  size_t publisher_count = tb_ros2_graph_publishers(audit->view.snapshot, "/clock", &publishers);
+  size_t publisher_count =
+      tb_ros2_graph_publishers(audit->view.snapshot, audit->clock_topic, &publishers);
   for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
     const audit_node_t *node = &audit->nodes[i];
     find_shared_name(audit, i);

@@ -33,7 +33,8 @@ static clock_facts_t clock_facts(const audit_t *audit)
       .latency_ns = tb__spread_quantile(&audit->clock.cut.latency, 0.999),
       .is_paused = all->first_ns && !all->usual_step_ns && all->kinds[TB__TICK_REPEAT],
   };
-  facts.publishers = tb_ros2_graph_publishers(audit->view.snapshot, "/clock", &publishers);
+  facts.publishers =
+      tb_ros2_graph_publishers(audit->view.snapshot, audit->clock_topic, &publishers);
   return facts;
 }
 
@@ -42,15 +43,15 @@ static clock_facts_t clock_facts(const audit_t *audit)
 static void print_clock(const audit_t *audit, const clock_facts_t *facts)
 {
   if (!facts->publishers)
-    text_out("no publisher of /clock");
+    text_out("no publisher of %s", audit->clock_topic);
   else if (!facts->ticks)
-    text_out("no tick of /clock");
+    text_out("no tick of %s", audit->clock_topic);
   else if (facts->is_paused)
-    text_out("/clock is paused at %.3f s", SECONDS(facts->last_ns));
+    text_out("%s is paused at %.3f s", audit->clock_topic, SECONDS(facts->last_ns));
   else if (!facts->step_ns)
-    text_out("few ticks of /clock");
+    text_out("few ticks of %s", audit->clock_topic);
   else
-    text_out("/clock at %.1f Hz, factor %.3f", facts->rate_hz, facts->factor);
+    text_out("%s at %.1f Hz, factor %.3f", audit->clock_topic, facts->rate_hz, facts->factor);
   int64_t error_ns = audit_clock_error(audit);
   if (error_ns) text_out(", its time is wrong by at most %.1f ms", MS(error_ns));
 }

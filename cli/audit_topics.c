@@ -295,7 +295,9 @@ int audit_topics_begin(audit_t *audit)
   int result = EXIT_OK;
   if (!candidates) return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
   topics_forget(topics);
-  topics->has_clock = tb_ros2_graph_publishers(snapshot, "/clock", &publishers) > 0;
+  bool is_vehicle = audit->has_manifest && audit->manifest.mode == TB__MODE_VEHICLE;
+  topics->has_clock =
+      !is_vehicle && tb_ros2_graph_publishers(snapshot, audit->clock_topic, &publishers) > 0;
   for (size_t i = 0; i < snapshot->endpoint_count && count < CANDIDATES_MAX; i++)
     if (is_candidate(snapshot, i)) candidates[count++] = i;
   topics->candidates = count;

@@ -410,10 +410,10 @@ class LogTest(AuditTest):
 
 
 class ManifestTest(AuditTest):
-    def manifest(self, *lines):
+    def manifest(self, *lines, mode="simulation"):
         path = os.path.join(self.folder, "manifest.yaml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write("\n".join(("timebase_manifest: 1", "mode: simulation", *lines)) + "\n")
+            file.write("\n".join(("timebase_manifest: 1", f"mode: {mode}", *lines)) + "\n")
         return path
 
     def test_what_is_declared_and_what_is_off(self):
@@ -440,6 +440,22 @@ class ManifestTest(AuditTest):
         report = self.until(lambda report: "time-base-declared" in report["by_rule"], path)
         self.assertEqual(report["by_rule"]["time-base-declared"]["remedy"]["ros2"], "ros2 param set /ekf use_sim_time false")
 
+    def test_a_vehicle_with_a_clock(self):
+        """Wall time is right there, although a simulator runs beside it."""
+        self.sim()
+        self.peer("node ekf", "header /odom 20 wall")
+        self.peer("node nav -p use_sim_time:=true", "string /text")
+        path = self.manifest(mode="vehicle")
+        report = self.until(
+            lambda report: len(report["nodes"]) == 3
+            and "time-base-declared" in report["by_rule"]
+            and report["topics_sampled"] == 1,
+            path,
+        )
+        subjects = report["by_rule"]["time-base-declared"]["subjects"]
+        self.assertEqual([subject["name"] for subject in subjects], ["/nav"])
+        self.assertEqual(list(report["by_rule"]), ["time-base-declared"])
+
     def test_thresholds_rate_and_error_of_the_clock(self):
         self.sim("node old -p use_sim_time:=true", "header /map 20 plus -7000")
         path = self.manifest(
@@ -456,6 +472,22 @@ class ManifestTest(AuditTest):
         lines = self.evidence(report, "clock-error", "/clock")
         self.assertRegex(lines[0], r"^wrong by up to \d+\.\d ms .*, allowed are 5\.0 ms$")
         self.assertRegex(lines[-1], r"^enough at this rate: a factor of 0\.\d+$")
+
+    def test_a_clock_on_another_topic(self):
+        remap = "-r /clock:=/sim/clock"
+        self.peer(f"node sim {remap}", f"clock {START_S} 10 10")
+        self.peer(f"node nav {remap} -p use_sim_time:=true", "string /text")
+        self.peer("node ekf", "header /odom 20 wall")
+        path = self.manifest("clock: {topic: /sim/clock}")
+        report = self.until(
+            lambda report: len(report["nodes"]) == 3
+            and report["clock"]["ticks"] >= 50
+            and "stamp-other-domain" in report["by_rule"],
+            path,
+        )
+        (finding,) = report["findings"]
+        self.assertEqual(finding["rule"], "mixed-time-base")
+        self.assertIn("/sim/clock is published by /sim; 1 node follows it", finding["subjects"][0]["evidence"])
 
     def test_a_bad_manifest(self):
         path = self.manifest("nodes: 5")
