@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .cause = i % 2 ? other : NULL,
                                    .detail = other};
     tb__report_message(report, topic, time_ns, &value_ns);
-    tb__report_tick(report, value_ns, time_ns,
+    tb__report_tick(report, time_ns, value_ns,
                     (tb__tick_kind_t)(1 + (uint64_t)time_ns % (TB__TICK_KIND_COUNT - 1)));
     tb__report_fact(report, text, other);
     if (tb__findings_add(findings, &finding, "%s", other)) abort();

@@ -448,13 +448,11 @@ tb_status_t tb__recording_take(tb__recording_t *recording, const tb__recorded_me
   tb_status_t status = note_sending(recording, topic, message);
   tb_status_t taken = TB_OK;
   recording->has_age = false;
-  if (topic->role == TB__RECORDED_CLOCK)
-    take_tick(recording, message);
-  else
-    taken = take_data(recording, message);
+  if (topic->role != TB__RECORDED_CLOCK) taken = take_data(recording, message);
   if (recording->report)
     tb__report_message(recording->report, topic->pictures, message->log_ns,
                        recording->has_age ? &recording->age_ns : NULL);
+  if (topic->role == TB__RECORDED_CLOCK) take_tick(recording, message);
   return status ? status : taken;
 }
 

@@ -9,8 +9,8 @@ static void add_facts(const tb__recording_t *recording)
   tb__report_t *report = recording->report;
   const tb__provenance_t *provenance = &recording->provenance;
   char text[512];
-  snprintf(text, sizeof text, "%llu of %u topics", (unsigned long long)recording->messages,
-           recording->topic_count);
+  snprintf(text, sizeof text, "%llu, of %u topic%s", (unsigned long long)recording->messages,
+           recording->topic_count, recording->topic_count == 1 ? "" : "s");
   tb__report_fact(report, "Messages", text);
   tb__report_fact(report, "Duration",
                   tb__duration_text(recording->end_ns - recording->start_ns).text);
@@ -32,8 +32,9 @@ void tb__recording_report(const tb__recording_t *recording)
   if (!recording->report) return;
   add_facts(recording);
   if (recording->provenance.log_time == TB__LOG_TIME_ROS)
-    tb__report_no_factor(recording->report,
-                         "Log times are ROS time: they show neither the factor nor the rate of /clock.");
+    tb__report_no_factor(
+        recording->report,
+        "Log times are ROS time: they show neither the factor nor the rate of /clock.");
   for (uint32_t i = 0; i < recording->topic_count; i++) {
     const tb__recorded_topic_t *topic = &recording->topics[i];
     for (const tb__recorded_stream_t *stream = topic->first; stream; stream = stream->next)

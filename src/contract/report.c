@@ -88,7 +88,8 @@ static uint64_t stamp_count(const tb__stamps_t *stamps)
 
 void tb__report_topic_stamps(tb__report_topic_t *topic, const tb__stamps_t *stamps)
 {
-  if (!topic || (topic->stamps && stamp_count(topic->stamps) >= stamp_count(stamps))) return;
+  if (!topic || !stamps || (topic->stamps && stamp_count(topic->stamps) >= stamp_count(stamps)))
+    return;
   topic->stamps = stamps;
 }
 
@@ -110,6 +111,12 @@ void tb__report_message(tb__report_t *report, tb__report_topic_t *topic, int64_t
   }
   topic->messages++;
   if (!is_on_axis) return;
+  if (topic->round != report->axis.place.round) { /* times before it were wrong */
+    topic->round = report->axis.place.round;
+    topic->placed = 0;
+    topic->first_ns = topic->last_ns = 0;
+  }
+  topic->placed++;
   tb__counts_add(&topic->counts, &report->axis, time_ns);
   if (topic->first_ns && time_ns > topic->last_ns)
     add_to_band(topic, &report->axis, &topic->intervals, time_ns, time_ns - topic->last_ns);
@@ -133,7 +140,9 @@ void tb__report_tick(tb__report_t *report, int64_t time_ns, int64_t tick_ns, tb_
   tb__report_clock_t *clock = &report->clock;
   clock->is_there = true;
   clock->ticks++;
-  if (tick_ns <= 0 || !tb__axis_add(&report->axis, time_ns)) return;
+  if (tick_ns <= 0 || !tb__axis_covers(&report->axis, time_ns)) return;
+  if (clock->round != report->axis.place.round) clock->has_last = false;
+  clock->round = report->axis.place.round;
   bool is_step = kind == TB__TICK_FORWARD || kind == TB__TICK_REPEAT || kind == TB__TICK_GAP;
   int64_t step_ns = clock->has_last && is_step ? tick_ns - clock->last_tick_ns : 0;
   int64_t took_ns = step_ns > 0 ? time_ns - clock->last_time_ns : 0;

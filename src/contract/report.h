@@ -43,7 +43,8 @@ TB_PRIVATE_API void tb__report_topic_stamps(tb__report_topic_t *topic, const tb_
 TB_PRIVATE_API void tb__report_message(tb__report_t *report, tb__report_topic_t *topic,
                                        int64_t time_ns, const int64_t *age_ns);
 
-/* A tick of /clock and what it was (tb__ticks_feed). A jump becomes a mark in all pictures. */
+/* A tick of /clock and what it was (tb__ticks_feed), after tb__report_message of it. A jump becomes
+ * a mark in all pictures. */
 TB_PRIVATE_API void tb__report_tick(tb__report_t *report, int64_t time_ns, int64_t tick_ns,
                                     tb__tick_kind_t kind);
 

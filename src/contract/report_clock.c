@@ -11,7 +11,7 @@
 static size_t cell_width(const tb__beats_t *beats, size_t bins)
 {
   size_t width = 1;
-  for (; width < bins / 16; width *= 2) {
+  for (; width < bins / 4; width *= 2) {
     uint64_t ticks = 0;
     size_t used = 0;
     for (size_t i = 0; i < bins; i += width) {

@@ -12,7 +12,9 @@
 struct tb__report_topic {
   char *name, *type;
   uint64_t messages;
-  int64_t first_ns, last_ns; /* times of messages */
+  uint32_t round;            /* of the axis, that those below are of */
+  uint64_t placed;           /* messages on the axis */
+  int64_t first_ns, last_ns; /* times of these */
   tb__counts_t counts;
   tb__bands_t *ages, *intervals; /* NULL: none yet */
   const tb__stamps_t *stamps;    /* borrowed; may be NULL */
@@ -25,6 +27,7 @@ typedef struct tb__report_jump {
 
 typedef struct tb__report_clock {
   bool is_there, has_last;
+  uint32_t round; /* of the axis, that the last tick is of */
   int64_t last_time_ns, last_tick_ns;
   uint64_t ticks, jumps;
   tb__report_jump_t *kept; /* TB__REPORT_JUMPS_MAX of them; NULL: there was no jump */

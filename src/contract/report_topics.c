@@ -51,13 +51,15 @@ static void write_rate(tb__markup_t *page, const tb__report_topic_t *topic)
 {
   char number[TB__NUMBER_TEXT_SIZE];
   double range = (double)(topic->last_ns - topic->first_ns) / 1e9;
-  double rate = topic->messages > 1 && range > 0 ? (double)(topic->messages - 1) / range : 0;
+  double rate = topic->placed > 1 && range > 0 ? (double)(topic->placed - 1) / range : 0;
   if (rate <= 0) {
     tb__markup_raw(page, "-");
     return;
   }
-  tb__number_text(rate, rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, number);
-  tb__markup_print(page, "%s Hz", number);
+  const char *unit = rate < 1e5 ? "Hz" : rate < 1e6 ? "kHz" : "MHz";
+  double shown = rate < 1e5 ? rate : rate < 1e6 ? rate / 1e3 : rate / 1e6;
+  tb__number_text(shown, shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0, number);
+  tb__markup_print(page, "%s %s", number, unit);
 }
 
 static void write_age(tb__markup_t *page, const tb__report_topic_t *topic)
@@ -142,7 +144,7 @@ static void write_lines(tb__markup_t *page, const tb__report_t *report, const tb
 static size_t cell_width(const tb__bands_t *bands, size_t bins)
 {
   size_t width = 1;
-  for (; width < bins / 16; width *= 2) {
+  for (; width < bins / 4; width *= 2) {
     uint64_t samples = 0;
     size_t used = 0;
     for (size_t i = 0; i < bins; i += width) {

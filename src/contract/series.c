@@ -67,6 +67,11 @@ bool tb__axis_add(tb__axis_t *axis, int64_t time_ns)
   return true;
 }
 
+bool tb__axis_covers(const tb__axis_t *axis, int64_t time_ns)
+{
+  return axis->inside > 0 && time_ns >= axis->min_ns && time_ns <= axis->max_ns;
+}
+
 size_t tb__axis_count(const tb__axis_t *axis)
 {
   if (axis->inside == 0) return 0;

@@ -34,6 +34,8 @@ typedef struct tb__axis {
  * than a day and than a hundred times their range: one wrong time would hide all others. Where such
  * times turn out to be the many, the axis begins again with them. */
 bool tb__axis_add(tb__axis_t *axis, int64_t time_ns);
+/* Whether a time is between those that are on the axis. */
+bool tb__axis_covers(const tb__axis_t *axis, int64_t time_ns);
 /* Bins in use, 0 if it is empty. */
 size_t tb__axis_count(const tb__axis_t *axis);
 /* The place of a time in bins, of one on the axis: from 0 to tb__axis_count. */

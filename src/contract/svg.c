@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABELS_X 5
+#define LABELS_X 3
 #define LABELS_Y 4
 
 /* The least of 1, 2 and 5 times a power of ten that is not below `least`. */
@@ -35,14 +35,13 @@ static const struct {
 static void write_time_labels(const tb__frame_t *frame, tb__markup_t *labels, tb__markup_t *grid)
 {
   const tb__axis_t *axis = frame->axis;
-  double range = (double)(axis->max_ns - axis->min_ns);
+  double start = tb__axis_position(axis, axis->min_ns);
+  double range = ldexp((double)frame->bins, axis->place.shift);
   size_t unit = 0;
   while (range >= time_units[unit].below_ns)
     unit++;
   double step = nice_step(range / time_units[unit].ns / LABELS_X);
-  double most = range / time_units[unit].ns;
-  double start = tb__axis_position(axis, axis->min_ns);
-  for (int i = 0; i * step <= most * 1.000001 && i <= 2 * LABELS_X; i++) {
+  for (int i = 0; i <= 2 * LABELS_X; i++) {
     char number[TB__NUMBER_TEXT_SIZE], left[TB__NUMBER_TEXT_SIZE], x[TB__NUMBER_TEXT_SIZE];
     double bins = ldexp(i * step * time_units[unit].ns, -axis->place.shift);
     double share = (start + bins) / (double)frame->bins * 100;
@@ -127,7 +126,7 @@ typedef struct scale {
   double low, high; /* of the picture */
   double step;      /* between labels */
   double unit;      /* labels are values by this */
-  const char *unit_name;
+  char unit_name[16];
 } scale_t;
 
 static double share_of(const double *sorted, size_t count, double share)
@@ -170,7 +169,7 @@ static scale_t find_scale(const tb__chart_t *chart)
     const char *name;
   } units[] = {{31557600e9, "years"}, {86400e9, "d"}, {3600e9, "h"}, {60e9, "min"}, {1e9, "s"},
                {1e6, "ms"},           {1e3, "us"},    {1, "ns"}};
-  scale_t scale = {.unit = 1, .unit_name = chart->unit};
+  scale_t scale = {.unit = 1};
   find_range(chart, &scale.low, &scale.high);
   double size = fmax(fabs(scale.low), fabs(scale.high));
   if (chart->quantity == TB__QUANTITY_DURATION) {
@@ -178,7 +177,14 @@ static scale_t find_scale(const tb__chart_t *chart)
     while (i < 7 && size < units[i].ns * (i < 4 ? 3 : 1))
       i++;
     scale.unit = units[i].ns;
-    scale.unit_name = units[i].name;
+    snprintf(scale.unit_name, sizeof scale.unit_name, "%s", units[i].name);
+  } else {
+    static const char prefixes[] = {'k', 'M', 'G', 'T'};
+    size_t i = 0;
+    for (; i < sizeof prefixes && size / scale.unit >= 1e5; i++)
+      scale.unit *= 1e3;
+    snprintf(scale.unit_name, sizeof scale.unit_name, "%.1s%s", i ? &prefixes[i - 1] : "",
+             chart->unit);
   }
   double least = size > 0 ? size * 1e-6 : scale.unit; /* a range of nothing has a height too */
   scale.step = nice_step(fmax(scale.high - scale.low, least) / scale.unit / LABELS_Y) * scale.unit;

@@ -219,7 +219,7 @@ class Pages(unittest.TestCase):
             self.assertEqual(self.browser.run(OVERLAPS), [])
 
     def test_layout_and_contrast(self):
-        for name in ("healthy", "faults", "topics", "empty"):
+        for name in ("healthy", "faults", "topics", "short", "empty"):
             self.judge(name, "phone", "dark" if name == "faults" else "light")
             self.judge(name, "desktop", "light" if name == "faults" else "dark")
 

@@ -80,6 +80,7 @@ static void feed_clock(tb__report_t *report, int64_t length_ns, double factor, b
   tb__ticks_t *ticks = calloc(1, sizeof *ticks);
   if (!ticks) fail("memory");
   tb__ticks_init(ticks, NULL, true);
+  tb__report_topic_t *topic = tb__report_topic(report, "/clock", "rosgraph_msgs/msg/Clock");
   int64_t tick = 100 * NS_PER_S;
   for (int64_t t = 0; t < length_ns; t += NS_PER_S / 100) {
     double now = has_jumps && t > length_ns / 2 ? factor * 0.6 : factor;
@@ -87,6 +88,7 @@ static void feed_clock(tb__report_t *report, int64_t length_ns, double factor, b
     if (has_jumps && t % (length_ns / 4) == 0 && t > 0) step = -(length_ns / 8);
     tick += step;
     int64_t at = START_NS + t + (int64_t)draw(400000);
+    tb__report_message(report, topic, at, NULL);
     tb__report_tick(report, at, tick, tb__ticks_feed(ticks, 1, tick, at));
   }
   free(ticks);
@@ -175,6 +177,21 @@ static void make_topics(void)
   }
   write_page(report, findings, "topics");
   free(stamps);
+}
+
+/* Shorter than the finest part of time. */
+static void make_short(void)
+{
+  tb__findings_t *findings;
+  tb__report_t *report = begin("short", &findings);
+  for (int i = 0; i < 3; i++) {
+    int64_t age = 700 + i;
+    tb__report_topic_t *topic = tb__report_topic(report, "/short", "std_msgs/msg/String");
+    for (int k = 0; k < 1 + 100 * i; k++)
+      tb__report_message(report, topic, START_NS + 2 * k, &age);
+    tb__report_tick(report, START_NS + i, i + 1, i ? TB__TICK_FORWARD : TB__TICK_FIRST);
+  }
+  write_page(report, findings, "short");
 }
 
 static void make_empty(void)
@@ -294,9 +311,12 @@ static void make_hostile(uint64_t seed)
     add(findings, (tb__rule_id_t)draw(TB__RULE_COUNT), (tb__subject_kind_t)draw(7), topic_name,
         draw(2) ? random_text() : NULL, random_text());
   }
-  for (uint64_t i = draw(300); i > 0; i--)
-    tb__report_tick(report, random_time(), random_time(),
+  for (uint64_t i = draw(300); i > 0; i--) {
+    int64_t time_ns = random_time();
+    tb__report_message(report, NULL, time_ns, NULL);
+    tb__report_tick(report, time_ns, random_time(),
                     (tb__tick_kind_t)(1 + draw(TB__TICK_KIND_COUNT - 1)));
+  }
   snprintf(name, sizeof name, "hostile-%llu", (unsigned long long)seed);
   write_page(report, findings, name);
 }
@@ -309,6 +329,7 @@ int main(int argc, char **argv)
   make_healthy();
   make_faults();
   make_topics();
+  make_short();
   make_empty();
   make_worst();
   for (uint64_t i = 0; i < count; i++)

@@ -72,7 +72,7 @@ class Pages(unittest.TestCase):
 
     def test_the_same_input_gives_the_same_page(self):
         self.assertEqual(self.texts[0], self.texts[1])
-        self.assertEqual(len(self.texts[0]), 2 * (HOSTILE + 5))
+        self.assertEqual(len(self.texts[0]), 2 * (HOSTILE + 6))
 
     def test_bounds(self):
         for _, text in self.each():
