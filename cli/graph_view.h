@@ -34,7 +34,7 @@ typedef struct graph_view {
   tb_ros2_context_t *context;
   tb_ros2_graph_t *graph;
   tb_steady_clock_t *steady;
-  int64_t begin_ns;                         /* steady */
+  int64_t begin_ns;    /* steady */
   bool defers_signals; /* the caller notices them: graph_view_each does not end the program */
   const tb_ros2_graph_snapshot_t *snapshot; /* the latest */
 } graph_view_t;

@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (!text) return 0;
   while (tb__message_field_next(text, &at, "package", field))
     if (at > strlen(text) || !strchr(field, '/') || strchr(field, '.')) abort();
-  if (tb__message_definition_find(text, TB__DEFINITION_UNKNOWN, &(tb__definition_places_t){.prefixes = NULL},
-                                  &found) == TB_OK)
+  if (tb__message_definition_find(text, TB__DEFINITION_UNKNOWN,
+                                  &(tb__definition_places_t){.prefixes = NULL}, &found) == TB_OK)
     free(found.text);
   free(text);
   return 0;

@@ -61,7 +61,8 @@ typedef struct tb_bag_writer_options {
 #define TB_BAG_WRITER_OPTIONS_INIT                                                                 \
   {                                                                                                \
     "sqlite3", TB_BAG_COMPRESS_NONE, NULL, 0, TB_BAG_CHUNKS_PLAIN, 0, 0, {0}, NULL, NULL, NULL,    \
-    NULL, 0, {                                                                                              \
+        NULL, 0,                                                                                   \
+    {                                                                                              \
       0                                                                                            \
     }                                                                                              \
   }

@@ -73,12 +73,11 @@ tb_ros2_client_wait_for_service(tb_ros2_client_t *client, const tb_wait_options_
  *   TB_ERR_TIMEOUT    no answer within the limit
  *   TB_ERR_CLOSED     every service that had the request is gone (or was restarted: the new one is
  *                     not sent earlier requests; one that was killed is gone when its lease
- *                     ends): whether it was carried out is not known; or the client is being destroyed, or the
- *                     token or the clock of the options was destroyed
- *   TB_ERR_CANCELLED, TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD, TB_ERR_CLOCK_CHANGED
- *                     as the options ask, unless the answer was there already
- *   TB_ERR_UNSUPPORTED   nodes of Fast DDS and of Cyclone DDS offer this service, and requests to
- *                     them cannot be kept apart (DDS Security, or a node of Fast DDS in a
+ *                     ends): whether it was carried out is not known; or the client is being
+ * destroyed, or the token or the clock of the options was destroyed TB_ERR_CANCELLED,
+ * TB_ERR_JUMP_BACKWARD, TB_ERR_JUMP_FORWARD, TB_ERR_CLOCK_CHANGED as the options ask, unless the
+ * answer was there already TB_ERR_UNSUPPORTED   nodes of Fast DDS and of Cyclone DDS offer this
+ * service, and requests to them cannot be kept apart (DDS Security, or a node of Fast DDS in a
  *                     partition); nothing was sent
  *   TB_ERR_INVALID    not plain CDR (00 00 or 00 01 at the start); the options
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_FORKED

@@ -185,8 +185,8 @@ tb_status_t tb_bag_writer_create_sized(const char *path, const tb_bag_writer_opt
   const tb__bag_output_format_t *format = NULL;
   tb_status_t status = check_options(options, error);
   if (!status && options->note_count && !options->notes)
-    status = tb_error_set(error, TB_ERR_INVALID, "%zu notes, and no array of them",
-                          options->note_count);
+    status =
+        tb_error_set(error, TB_ERR_INVALID, "%zu notes, and no array of them", options->note_count);
   if (!status) status = choose_format(options->storage_id, &format, error);
   if (status) return status;
   tb_bag_writer_t *writer = calloc(1, sizeof *writer);

@@ -179,12 +179,11 @@ static scale_t find_scale(const tb__chart_t *chart)
     scale.unit = units[i].ns;
     snprintf(scale.unit_name, sizeof scale.unit_name, "%s", units[i].name);
   } else {
-    static const char prefixes[] = {'k', 'M', 'G', 'T'};
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     size_t i = 0;
-    for (; i < sizeof prefixes && size / scale.unit >= 1e5; i++)
+    for (; i + 1 < sizeof prefixes / sizeof *prefixes && size / scale.unit >= 1e5; i++)
       scale.unit *= 1e3;
-    snprintf(scale.unit_name, sizeof scale.unit_name, "%.1s%s", i ? &prefixes[i - 1] : "",
-             chart->unit);
+    snprintf(scale.unit_name, sizeof scale.unit_name, "%s%s", prefixes[i], chart->unit);
   }
   double least = size > 0 ? size * 1e-6 : scale.unit; /* a range of nothing has a height too */
   scale.step = nice_step(fmax(scale.high - scale.low, least) / scale.unit / LABELS_Y) * scale.unit;
