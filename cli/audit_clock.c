@@ -82,6 +82,7 @@ static void restart_locked(audit_clock_t *clock, const tb__contract_limits_t *li
       tb__ticks_feed(&clock->ticks, publisher->id, publisher->stream.last_ns,
                      publisher->stream.last_arrival_ns);
   }
+  clock->ticks.all.epoch = before->all.epoch;
   if (clock->ticks.publisher_count)
     for (uint32_t i = 0; i < before->publisher_count; i++)
       if (before->publishers[i].id == clock->ticks.publishers[0].id)

@@ -101,12 +101,12 @@ void audit_log_restart(audit_log_t *log)
 
 /* --- judging --- */
 
-/* The only node on wall time; NULL: none, or several. */
+/* The only node on wall time; NULL: none, or several. Recorders and viewers cause nothing. */
 static const char *only_mixed(const audit_t *audit)
 {
   const char *found = NULL;
   for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
-    if (!audit_nodes_is_mixed(audit, i)) continue;
+    if (audit->nodes[i].role != AUDIT_ROLE_NODE || !audit_nodes_is_mixed(audit, i)) continue;
     if (found) return NULL;
     found = audit->view.snapshot->nodes[i].full_name;
   }

@@ -61,37 +61,48 @@ static void feed(const audit_topics_t *topics, audit_stream_t *stream,
   stream->of_clock += kind == TB__STAMP_GOOD;
 }
 
-/* A publisher may get a tick, and we its message, before we get the tick: such a stamp is not in
- * the future. So one that is ahead waits until /clock has reached it, or has had the time to. */
-static void take(audit_topics_t *topics, audit_stream_t *stream, tb__stamp_sample_t sample,
-                 const audit_now_t *now)
-{
-  bool is_ahead = topics->has_clock && sample.stamp_ns > now->clock_ns && now->clock_ns;
-  if (!is_ahead || topics->ahead_count == AUDIT_AHEAD_MAX)
-    feed(topics, stream, &sample, now->step_ns);
-  else
-    topics->ahead[topics->ahead_count++] = (audit_ahead_t){stream, sample};
-}
-
 static void settle_ahead_locked(audit_topics_t *topics, bool is_end)
 {
   audit_now_t now;
   size_t kept = 0;
   audit_clock_now(&topics->audit->clock, &now);
+  for (size_t i = 0; i < topics->ahead_count; i++)
+    topics->ahead[i].stream->is_waiting = false;
   for (size_t i = 0; i < topics->ahead_count; i++) {
     audit_ahead_t *ahead = &topics->ahead[i];
-    int64_t reached_ns = audit_clock_reached(&topics->audit->clock, ahead->sample.stamp_ns,
-                                             ahead->sample.arrival_ns);
-    bool is_late = now.steady_ns - ahead->sample.arrival_ns > 2 * RACE_NS;
-    if (!reached_ns && !is_late && !is_end) {
+    audit_stream_t *stream = ahead->stream;
+    int64_t reached_ns = 0;
+    if (ahead->is_ahead) {
+      reached_ns = audit_clock_reached(&topics->audit->clock, ahead->sample.stamp_ns,
+                                       ahead->sample.arrival_ns);
+      bool is_late = now.steady_ns - ahead->sample.arrival_ns > 2 * RACE_NS;
+      stream->is_waiting |= !reached_ns && !is_late && !is_end;
+    }
+    if (stream->is_waiting) {
       topics->ahead[kept++] = *ahead;
       continue;
     }
     if (reached_ns && reached_ns - ahead->sample.arrival_ns < RACE_NS)
       ahead->sample.ros_ns = ahead->sample.stamp_ns;
-    feed(topics, ahead->stream, &ahead->sample, now.step_ns);
+    feed(topics, stream, &ahead->sample, now.step_ns);
   }
   topics->ahead_count = kept;
+}
+
+/* A publisher may get a tick, and we its message, before we get the tick: such a stamp is not in
+ * the future. So one that is ahead waits until /clock has reached it, or has had the time to, and
+ * those after it in its stream wait with it: they are fed in order. */
+static void take(audit_topics_t *topics, audit_stream_t *stream, tb__stamp_sample_t sample,
+                 const audit_now_t *now)
+{
+  bool is_ahead = topics->has_clock && sample.stamp_ns > now->clock_ns && now->clock_ns;
+  if (!is_ahead && !stream->is_waiting) {
+    feed(topics, stream, &sample, now->step_ns);
+    return;
+  }
+  if (topics->ahead_count == AUDIT_AHEAD_MAX) settle_ahead_locked(topics, true);
+  stream->is_waiting = true;
+  topics->ahead[topics->ahead_count++] = (audit_ahead_t){stream, sample, is_ahead};
 }
 
 /* --- receiving --- */

@@ -19,6 +19,7 @@ typedef struct audit_stream {
   uint8_t writer[16];
   uint64_t frame; /* hash of frame_id, or of a transform's child */
   tb__stamps_t stamps;
+  bool is_waiting;            /* samples of it are in "ahead" */
   uint64_t of_clock, of_wall; /* stamps that fit the one and not the other */
 } audit_stream_t;
 
@@ -40,13 +41,14 @@ typedef struct audit_topic {
   size_t stream_count;
 } audit_topic_t;
 
-/* A stamp ahead of /clock, as the publisher may have got a tick before we did. */
+/* A stamp ahead of /clock, as the publisher may have got a tick before we did, or one after it. */
 typedef struct audit_ahead {
   audit_stream_t *stream;
   tb__stamp_sample_t sample;
+  bool is_ahead;
 } audit_ahead_t;
 
-#define AUDIT_AHEAD_MAX 256
+#define AUDIT_AHEAD_MAX 1024
 
 typedef struct audit_topics {
   tb__definitions_t *definitions;

@@ -77,7 +77,16 @@ static int64_t middle_of(const int64_t *values, size_t count)
   return sorted[count / 2];
 }
 
-static void note_step(tb__tick_stream_t *stream, int64_t step_ns, int64_t wait_ns)
+static void count_stall(tb__tick_stream_t *stream, int64_t silence_ns, int64_t at_ns)
+{
+  stream->stalls++;
+  if (silence_ns <= stream->stall_ns) return;
+  stream->stall_ns = silence_ns;
+  stream->stall_at_ns = at_ns;
+}
+
+static void note_step(tb__tick_stream_t *stream, const tb__contract_limits_t *limits,
+                      int64_t step_ns, int64_t wait_ns)
 {
   stream->run_ns = plus(stream->run_ns, step_ns);
   stream->run_arrival_ns = plus(stream->run_arrival_ns, wait_ns);
@@ -91,6 +100,9 @@ static void note_step(tb__tick_stream_t *stream, int64_t step_ns, int64_t wait_n
   size_t count = stream->next_step < TB__TICK_STEPS ? stream->next_step : TB__TICK_STEPS;
   stream->usual_step_ns = middle_of(stream->steps, count);
   stream->usual_wait_ns = middle_of(stream->waits, count);
+  if (stream->early_ns > tb__tick_stream_stall_limit(stream, limits))
+    count_stall(stream, stream->early_ns, stream->early_at_ns);
+  stream->early_ns = 0;
 }
 
 static void move_to(tb__tick_stream_t *stream, int64_t tick_ns, int64_t arrival_ns)
@@ -155,7 +167,7 @@ static void switch_to(tb__tick_stream_t *stream, tb__tick_track_t *track, int64_
 static tb__tick_kind_t jump_back(tb__tick_stream_t *stream, int64_t tick_ns, int64_t arrival_ns)
 {
   int64_t back_ns = minus(stream->last_ns, tick_ns);
-  if (stream->epoch.number == 0) stream->backward_at_ns = stream->last_ns;
+  if (stream->kinds[TB__TICK_BACKWARD] == 0) stream->backward_at_ns = stream->last_ns;
   stream->backward_ns = longer(stream->backward_ns, back_ns);
   stream->epoch = (tb__epoch_t){stream->epoch.number + 1, stream->last_ns, tick_ns};
   leave_track(stream, TB__TICK_BACKWARD);
@@ -195,12 +207,15 @@ static bool note_wait(tb__tick_stream_t *stream, const tb__contract_limits_t *li
     stream->pause_ns = plus(stream->pause_ns, wait_ns);
     return true;
   }
-  stream->stalls++;
-  if (silence_ns > stream->stall_ns) {
-    stream->stall_ns = silence_ns;
-    stream->stall_at_ns = stream->last_ns;
+  if (stream->usual_wait_ns) {
+    count_stall(stream, silence_ns, stream->last_ns);
+    return true;
   }
-  return true;
+  if (silence_ns > stream->early_ns) { /* the clock may be as slow as that */
+    stream->early_ns = silence_ns;
+    stream->early_at_ns = stream->last_ns;
+  }
+  return false;
 }
 
 static tb__tick_kind_t step_forward(tb__tick_stream_t *stream, const tb__ticks_t *ticks,
@@ -209,7 +224,8 @@ static tb__tick_kind_t step_forward(tb__tick_stream_t *stream, const tb__ticks_t
   int64_t step_ns = minus(tick_ns, stream->last_ns);
   int64_t wait_ns = minus(arrival_ns, stream->last_arrival_ns);
   tb__tick_kind_t kind = TB__TICK_FORWARD;
-  if (step_ns > gap_limit(stream, &ticks->limits)) {
+  bool may_be_slow = ticks->has_steady && !stream->usual_step_ns && wait_ns >= step_ns / 2;
+  if (step_ns > gap_limit(stream, &ticks->limits) && !may_be_slow) {
     /* At the usual factor the step takes step * wait / usual step. */
     double due_ns = stream->usual_step_ns > 0 ? (double)step_ns / (double)stream->usual_step_ns *
                                                     (double)stream->usual_wait_ns
@@ -225,7 +241,7 @@ static tb__tick_kind_t step_forward(tb__tick_stream_t *stream, const tb__ticks_t
     }
     leave_track(stream, TB__TICK_SKIP);
   } else if (!ticks->has_steady || !note_wait(stream, &ticks->limits, wait_ns, arrival_ns)) {
-    note_step(stream, step_ns, wait_ns);
+    note_step(stream, &ticks->limits, step_ns, wait_ns);
   }
   move_to(stream, tick_ns, arrival_ns);
   return kind;
@@ -291,8 +307,9 @@ void tb__ticks_end(tb__ticks_t *ticks, int64_t arrival_ns)
   if (!ticks->has_steady) return;
   for (uint32_t i = 0; i <= ticks->publisher_count; i++) {
     tb__tick_stream_t *stream = i ? &ticks->publishers[i - 1].stream : &ticks->all;
-    if (stream->first_ns)
-      note_wait(stream, &ticks->limits, minus(arrival_ns, stream->last_arrival_ns), arrival_ns);
+    if (!stream->first_ns) continue;
+    if (!stream->usual_wait_ns) stream->usual_wait_ns = longer(stream->early_ns, 1);
+    note_wait(stream, &ticks->limits, minus(arrival_ns, stream->last_arrival_ns), arrival_ns);
   }
 }
 

@@ -48,6 +48,7 @@ typedef struct tb__tick_stream {
   int64_t reordered_ns;                /* the greatest small step back */
   uint64_t stalls, pauses;             /* steady time without a distinct tick: without and with */
   int64_t stall_ns, stall_at_ns;       /* repeats. The longest, and the tick before it */
+  int64_t early_ns, early_at_ns;       /* the longest before it is known what is usual */
   int64_t pause_ns;                    /* in pauses, altogether */
   int64_t run_ns, run_arrival_ns;      /* sums of ordinary steps, and of the time they took */
   uint64_t run_steps;

@@ -177,6 +177,32 @@ static void test_stalls(void **state)
   assert_int_equal(ticks.all.stall_ns, 8 * S);
 }
 
+static void test_a_slow_clock_does_not_stall(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 3; i++)
+    assert_int_not_equal(step(3 * S, 3 * S), TB__TICK_GAP);
+  tb__ticks_t few = ticks;
+  tb__ticks_end(&few, now_ns + 3 * S);
+  assert_int_equal(few.all.stalls, 0);
+  for (int i = 0; i < 17; i++)
+    assert_int_not_equal(step(3 * S, 3 * S), TB__TICK_GAP);
+  assert_int_equal(ticks.all.usual_wait_ns, 3 * S);
+  assert_int_equal(ticks.all.stalls, 0);
+}
+
+static void test_a_stall_before_it_is_known_what_is_usual(void **state)
+{
+  (void)state;
+  run(2);
+  int64_t from_ns = tick_ns;
+  step(10 * MS, 3 * S);
+  run(20);
+  assert_int_equal(ticks.all.stalls, 1);
+  assert_int_equal(ticks.all.stall_ns, 3 * S);
+  assert_int_equal(ticks.all.stall_at_ns, from_ns);
+}
+
 static void test_repeats_are_a_pause(void **state)
 {
   (void)state;
@@ -309,6 +335,8 @@ int main(void)
       cmocka_unit_test_setup(test_slow_clocks_have_longer_gaps, start),
       cmocka_unit_test_setup(test_a_jump_forward_is_no_gap, start),
       cmocka_unit_test_setup(test_stalls, start),
+      cmocka_unit_test_setup(test_a_slow_clock_does_not_stall, start),
+      cmocka_unit_test_setup(test_a_stall_before_it_is_known_what_is_usual, start),
       cmocka_unit_test_setup(test_repeats_are_a_pause, start),
       cmocka_unit_test_setup(test_two_streams_of_one_publisher, start),
       cmocka_unit_test_setup(test_there_and_back_once_is_no_second_stream, start),

@@ -10,7 +10,10 @@
  *   jump S                       /clock goes on S seconds later (or earlier)
  *   header TOPIC MS MODE [NUMBER]  std_msgs/Header each MS; its stamp is, by MODE:
  *                                ros the last tick, wall system time, zero, plus NUMBER ms after
- *                                the last tick, back NUMBER ms steps back and forth
+ *                                the last tick, back NUMBER ms steps back and forth, node the time
+ *                                of the node's clock, if it has any
+ *   latched TOPIC                the same once, of the node's clock, kept for late joiners
+ *   tf PARENT CHILD MS           a transform each MS, of the node's clock
  *   typed TOPIC MS TYPE HASH     the same of another type that begins with a header, now
  *   hash TOPIC                   "hash HASH", of a subscription of the topic, once there is one
  *   string TOPIC                 a publisher of std_msgs/String, which has no header
@@ -36,11 +39,24 @@
 #define WORDS_MAX 16
 #define WORKS_MAX 64
 
-typedef enum kind { CLOCK, CLOCK_TWICE, ROS, WALL, ZERO, PLUS, BACK, LOG, GARBAGE } kind_t;
+typedef enum kind {
+  CLOCK,
+  CLOCK_TWICE,
+  ROS,
+  WALL,
+  ZERO,
+  PLUS,
+  BACK,
+  NODE,
+  TF,
+  LOG,
+  GARBAGE
+} kind_t;
 
 typedef struct work {
   kind_t kind;
   tb_ros2_publisher_t *publisher;
+  tb_clock_t *clock;
   int64_t period_ns, next_ns, number, value_ns;
   uint64_t count;
   char text[256];
@@ -101,6 +117,33 @@ static void publish(const work_t *work, int64_t stamp_ns, const char *text)
   tb_ros2_publisher_publish(work->publisher, cdr, (size + 3) / 4 * 4, NULL);
 }
 
+/* "text" is "PARENT CHILD". */
+static void publish_transform(const work_t *work, int64_t stamp_ns)
+{
+  uint8_t cdr[1024] = {0, 1, 0, 0};
+  double one = 1;
+  char parent[128];
+  snprintf(parent, sizeof parent, "%.*s", (int)strcspn(work->text, " "), work->text);
+  size_t size = put_time(cdr, put_word(cdr, 4, 1), stamp_ns);
+  size = put_text(cdr, size, parent);
+  size = put_text(cdr, size, work->text + strlen(parent) + 1);
+  size = (size - 4 + 7) / 8 * 8 + 4 + 7 * sizeof one;
+  memcpy(cdr + size - sizeof one, &one, sizeof one);
+  tb_ros2_publisher_publish(work->publisher, cdr, size, NULL);
+}
+
+/* Messages of a node that has no time yet wait. */
+static void publish_node_time(work_t *work)
+{
+  tb_time_t now = {0};
+  if (tb_clock_now(work->clock, &now) || now.ns <= 0) return;
+  if (work->kind == TF)
+    publish_transform(work, now.ns);
+  else
+    publish(work, now.ns, NULL);
+  if (work->number) work->period_ns = INT64_MAX / 4;
+}
+
 static void do_work(work_t *work)
 {
   tb_time_t now = {0};
@@ -131,6 +174,10 @@ static void do_work(work_t *work)
   case BACK:
     if (ros_ns) publish(work, ros_ns - (work->count % 2 ? work->number * NS_PER_MS : 0), NULL);
     break;
+  case NODE:
+  case TF:
+    publish_node_time(work);
+    break;
   case LOG:
     publish(work, now.ns, work->text);
     break;
@@ -147,6 +194,7 @@ static work_t *add_work(kind_t kind, const char *topic, const char *type, const 
   if (work_count == WORKS_MAX) exit(2);
   work_t *work = &works[work_count++];
   *work = (work_t){.kind = kind, .period_ns = period_ms * NS_PER_MS};
+  work->clock = tb_ros2_node_clock(node);
   check(tb_ros2_node_create_publisher(node, topic, type, qos, &work->publisher, &error), &error);
   return work;
 }
@@ -215,13 +263,27 @@ static void make_clock(char **words, size_t count, kind_t kind)
 
 static void make_header(char **words, size_t count)
 {
-  static const char *const modes[] = {"ros", "wall", "zero", "plus", "back"};
+  static const char *const modes[] = {"ros", "wall", "zero", "plus", "back", "node"};
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   kind_t kind = ROS;
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 6; i++)
     if (strcmp(words[3], modes[i]) == 0) kind = (kind_t)(ROS + i);
   work_t *work = add_work(kind, words[1], "std_msgs/msg/Header", &qos, atoll(words[2]));
   work->number = count > 4 ? atoll(words[4]) : 0;
+}
+
+static void make_latched(const char *topic)
+{
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  add_work(NODE, topic, "std_msgs/msg/Header", &qos, 50)->number = 1;
+}
+
+static void make_transform(char **words)
+{
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  work_t *work = add_work(TF, "/tf", "tf2_msgs/msg/TFMessage", &qos, atoll(words[3]));
+  snprintf(work->text, sizeof work->text, "%s %s", words[1], words[2]);
 }
 
 static void make_state(const char *name, const char *type, uint8_t *state, const char *number)
@@ -284,6 +346,10 @@ static void obey(char *line)
     works[0].value_ns += atoll(words[1]) * TB_NS_PER_S;
   else if (strcmp(words[0], "header") == 0)
     make_header(words, count);
+  else if (strcmp(words[0], "latched") == 0)
+    make_latched(words[1]);
+  else if (strcmp(words[0], "tf") == 0)
+    make_transform(words);
   else if (strcmp(words[0], "string") == 0)
     add_work(ROS, words[1], "std_msgs/msg/String", &qos, 3600000)->next_ns = INT64_MAX;
   else if (strcmp(words[0], "typed") == 0)

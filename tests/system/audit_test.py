@@ -321,6 +321,19 @@ class StampsTest(AuditTest):
     def test_of_wall_time(self):
         self.check("wall", "stamp-other-domain", r"stamps are of system time", "error")
 
+    def test_of_the_time_before_a_jump_in_an_earlier_round(self):
+        sim = self.sim("node driver -p use_sim_time:=true")
+        watch = self.run_command("audit", "--watch", "--json", "--duration", "2")
+        watch.expect("{")
+        self.ask(sim, "jump -500")
+        while not json.loads(watch.expect("{").string)["findings"]:
+            pass
+        self.ask(sim, "header /late 20 plus 499900")
+        report = {"findings": []}
+        while "stale-epoch" not in [finding["rule"] for finding in all_findings(report)]:
+            report = json.loads(watch.expect("{").string)
+            self.assertNotIn("stamp-future", [finding["rule"] for finding in all_findings(report)])
+
     def test_types_without_definition_and_garbage(self):
         self.sim("bare driver", "garbage /unknown 20 my_msgs/msg/Odd", "garbage /bad 20 std_msgs/msg/Header")
         report = self.until(lambda report: len(report["by_rule"].get("definition-unknown", {}).get("subjects", [])) == 2)
@@ -344,14 +357,15 @@ class StampsTest(AuditTest):
         audit.expect("no findings; 1 node: .*; 1 topic sampled; no publisher of /clock$")
 
     def test_near_misses(self):
-        """One tick ahead, one second old, and twice the same stamp."""
+        """One tick ahead, one second old, twice the same stamp, and by turns ahead and not."""
         self.sim(
             "node driver -p use_sim_time:=true",
             "header /ahead 20 plus 10",
             "header /aged 20 plus -1000",
             "header /twice 2 ros",
+            "header /turns 25 back -5",
         )
-        report = self.until_complete(2, 3)
+        report = self.until_complete(2, 4)
         self.assertEqual(report["findings"], [])
 
 
@@ -374,6 +388,13 @@ class LogTest(AuditTest):
         self.assertEqual((log["cause"], [s["name"] for s in log["subjects"]]), ("/ekf", ["/nav"]))
         (line,) = self.lines(report, "/nav")
         self.assertRegex(line, r"^tf2 was asked for a time .* \(\d+ times\): Lookup would require")
+
+    def test_a_viewer_is_no_cause(self):
+        self.sim()
+        self.node("viewer")
+        self.peer("node nav -p use_sim_time:=true", f"log {self.FUTURE}")
+        report = self.until_found("log-evidence", "mixed-time-base")
+        self.assertEqual(report["by_rule"]["log-evidence"]["cause"], None)
 
     def test_below_a_jump_of_the_clock(self):
         sim = self.sim("node nav -p use_sim_time:=true", f"log {self.OLD}")
