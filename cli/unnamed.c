@@ -142,8 +142,10 @@ static void put_reach(FILE *out, const tb_ros2_graph_snapshot_t *snapshot,
   text_to(out, "%s", participant->addresses);
   text_to(out, differ ? ", and this command uses " : " to ");
   text_to(out, "%s", own);
-  text_to(out, differ ? ": have both use the same network interface (here: CYCLONEDDS_URI)"
-                      : ": check that both use the same network interface, and firewalls");
+  text_to(out, differ ? ": have both use the same network interface (here: "
+                        "<NetworkInterface> in CYCLONEDDS_URI)"
+                      : ": check that both use the same network interface, and firewalls, or that "
+                        "it has not been killed (it is listed until its lease ends)");
 }
 
 static void put_state(FILE *out, const tb_ros2_graph_participant_t *participant)

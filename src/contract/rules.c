@@ -186,9 +186,8 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .many = "{count} lifecycle nodes are active while /clock has not begun: {list}",
             .consequence = "What they publish until the first tick is stamped with 0.",
             .remedy_ros = "ros2 lifecycle set {subject} deactivate",
-            .remedy_timebase = "timebase wait && ros2 lifecycle set {subject} activate",
-            .remedy_launch = "ExecuteProcess(cmd='timebase wait && ros2 lifecycle set {subject} "
-                             "activate', shell=True)",
+            .remedy_timebase = "timebase wait --activate {subject}",
+            .remedy_launch = "ExecuteProcess(cmd=['timebase', 'wait', '--activate', '{subject}'])",
         },
     [TB__RULE_STAMP_ZERO] =
         {

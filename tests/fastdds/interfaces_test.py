@@ -56,7 +56,7 @@ class InterfacesTest(CommandTest):
             r"\n  ! a participant of Fast DDS \(enclave /\) has not announced its nodes "
             r"\(no ros_discovery_info\); nothing else arrives from udp/127\.0\.0\.1:\d+@\d+, and this "
             rf"command uses {OUTSIDE}: have both use the same network interface \(here: "
-            r"CYCLONEDDS_URI\)\n",
+            r"<NetworkInterface> in CYCLONEDDS_URI\)\n",
         )
 
     def test_a_command_on_loopback_alone(self):
