@@ -6,7 +6,6 @@
 #include <timebase/generic.h>
 #include <timebase/ros2_clock_source.h>
 
-#include "clock_gauge.h"
 #include "clocks.h"
 #include "text.h"
 
@@ -23,8 +22,6 @@ typedef struct watch {
   tb_duration_t duration; /* 0: until interrupted */
   int writers_max;        /* as many publishers are distinguished */
   ros_clock_t ros;
-  clock_gauge_t gauge;
-  int64_t error_ns; /* the greatest so far */
   tb_steady_clock_t *steady;
 } watch_t;
 
@@ -70,7 +67,6 @@ typedef struct report {
   uint64_t ticks, jumps_forward, jumps_backward, dropped;
   uint32_t publishers;
   bool may_be_more; /* publishers than are distinguished */
-  int64_t error_ns; /* that time is wrong by at most; 0: not known */
 } report_t;
 
 /* The seconds over which rates are computed: without those before the very first tick and, in the
@@ -114,19 +110,16 @@ static const char *state_name(tb_clock_state_t state)
 
 static void print_json(const snapshot_t *now, const report_t *report, bool summary)
 {
-  char error[24] = "null";
-  if (report->error_ns) snprintf(error, sizeof error, "%lld", (long long)report->error_ns);
   text_out("{\"time_ns\": %lld, \"rate_hz\": %.3f, \"rtf\": %.6f, \"ticks\": %llu, "
            "\"jumps_forward\": %llu, \"jumps_backward\": %llu, \"publishers\": %u, "
            "\"matched\": %u, \"dropped\": %llu, \"largest_forward_ns\": %lld, "
-           "\"largest_backward_ns\": %lld, \"state\": \"%s\", \"elapsed_s\": %.3f, "
-           "\"error_ns\": %s%s}\n",
+           "\"largest_backward_ns\": %lld, \"state\": \"%s\", \"elapsed_s\": %.3f%s}\n",
            (long long)now->reading.time.ns, report->rate_hz, report->rtf,
            (unsigned long long)report->ticks, (unsigned long long)report->jumps_forward,
            (unsigned long long)report->jumps_backward, report->publishers, now->source.matched,
            (unsigned long long)report->dropped, (long long)now->stats.largest_forward.ns,
            (long long)now->stats.largest_backward.ns, state_name(now->reading.state),
-           report->seconds, error, summary ? ", \"summary\": true" : "");
+           report->seconds, summary ? ", \"summary\": true" : "");
 }
 
 /* The state comes early in the line; the line of one second fits into 80 columns. */
@@ -152,24 +145,14 @@ static void print_text(const snapshot_t *now, const report_t *report, bool summa
              (double)now->stats.largest_backward.ns / (double)TB_NS_PER_S);
   text_out("  publishers %u%s", report->publishers, report->may_be_more ? " or more" : "");
   if (report->publishers != now->source.matched) text_out(" (matched %u)", now->source.matched);
-  if (report->error_ns) text_out("  error %.1f ms", (double)report->error_ns / TB_NS_PER_MS);
   text_out("\n");
 }
 
-/* Of the last second. */
-static void note_error(watch_t *watch, report_t *report)
-{
-  clock_error_t error = clock_gauge_take_error(&watch->gauge, report->rtf, report->rate_hz);
-  report->error_ns = report->ticks ? error.error_ns : 0;
-  if (report->error_ns > watch->error_ns) watch->error_ns = report->error_ns;
-}
-
 /* False: standard output was closed. */
-static bool print_report(watch_t *watch, const snapshot_t *from, const snapshot_t *to, bool summary)
+static bool print_report(const watch_t *watch, const snapshot_t *from, const snapshot_t *to,
+                         bool summary)
 {
   report_t report = report_between(watch, from, to, summary);
-  if (!summary) note_error(watch, &report);
-  if (summary) report.error_ns = watch->error_ns;
   if (watch->json)
     print_json(to, &report, summary);
   else
@@ -229,8 +212,7 @@ static int run(const command_t *command, int argc, char **argv)
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  static watch_t watch; /* large */
-  watch = (watch_t){.command = command, .domain = -1, .writers_max = WRITERS_DEFAULT};
+  watch_t watch = {.command = command, .domain = -1, .writers_max = WRITERS_DEFAULT};
   int option;
   while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
     switch (option) {
@@ -263,9 +245,7 @@ static int run(const command_t *command, int argc, char **argv)
       topic_clock_open(command, watch.domain, watch.topic, (uint32_t)watch.writers_max, &watch.ros);
   tb_status_t status = result ? TB_OK : tb_steady_clock_create(&watch.steady);
   if (status) result = command_failed(command, status, NULL);
-  if (!result) result = clock_gauge_open(command, watch.ros.context, watch.ros.topic, &watch.gauge);
   if (!result) result = watch_run(&watch);
-  clock_gauge_close(&watch.gauge);
   tb_steady_clock_destroy(watch.steady);
   ros_clock_close(&watch.ros);
   return command_finish(command, result);
@@ -280,10 +260,7 @@ const command_t command_watch = {
         "Follows /clock and prints, once a second and for the whole run at the end: the latest\n"
         "time, its state, ticks per second, real-time factor (ROS seconds per second, without\n"
         "jumps), jumps forward and backward with the largest of the run, and the number of\n"
-        "publishers that ticked; then by how much a node's time is wrong at most: factor x p99.9 "
-        "of\n"
-        "the latency of /clock + one tick, in the summary the worst second. Rates count from the "
-        "first tick, in the summary up to the last.\n"
+        "publishers that ticked. Rates count from the first tick, in the summary up to the last.\n"
         "A forward step is a jump if it exceeds 1 s and is not explained by the passing of "
         "time.\n\n"
         "  --json          one object per line; the last one has \"summary\": true\n"

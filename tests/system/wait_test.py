@@ -115,15 +115,6 @@ class ClockTest(WaitTest):
             r"allowed are 0\.0 ms\. Enough is .*a factor of 0\.000 at this rate\n$",
         )
 
-    def test_watch_prints_the_error(self):
-        self.peer("node sim", "clock 1000 100 100")
-        watch = self.run_command("watch")
-        match = watch.expect(r"time .*  error (\d+\.\d) ms$")
-        self.assertGreater(float(match.group(1)), 100)
-        watch.child.send_signal(signal.SIGINT)
-        watch.expect(r"total: time .*  error [1-9]\d\d+\.\d ms$")
-        self.assertEqual(watch.wait(), 0)
-
     def test_usage(self):
         for arguments in (
             ("--max-error", "0"),
