@@ -22,7 +22,6 @@
 #define LINGER_NS            (200 * TB_NS_PER_MS)
 #define ACK_SLICE_NS         (50 * TB_NS_PER_MS) /* DDS's wait for acknowledgements cannot be woken */
 #define ACK_LIMIT_ON_STOP_NS (200 * TB_NS_PER_MS) /* what a stop waits for them */
-#define UNKNOWN_DEPTH        1000 /* of volatile topics, whose messages come in bursts */
 
 typedef struct topic {
   struct topic *next;
@@ -98,10 +97,6 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
   if (info->type_hash[0])
     tb_ros2_type_hash_register(info->type, info->type_hash, NULL); /* as recorded, or not at all */
   tb_qos_t qos = info->qos;
-  if (qos.history == TB_QOS_HISTORY_UNKNOWN && qos.durability == TB_QOS_VOLATILE) {
-    qos.history = TB_QOS_KEEP_LAST; /* as recorded of Fast DDS, which does not announce it */
-    qos.depth = UNKNOWN_DEPTH;
-  }
   tb_qos_overrides_apply(transport->options.qos_overrides, info->name, &qos);
   tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
   if (!status) status = add_input(transport, topic, info, &qos, error);
