@@ -219,7 +219,7 @@ static void report_unclosed(const bag_copy_t *copy, const tb_error_t *error)
 /* Until the end of the bag, or a signal. */
 static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
 {
-  volatile const int *signalled = command_catch_signals();
+  const atomic_int *signalled = command_catch_signals();
   size_t unclosed = tb_bag_reader_info(copy->reader)->unclosed_count;
   tb_bag_message_t message;
   while (!*signalled) {

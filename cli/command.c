@@ -204,7 +204,7 @@ void command_show_log(const command_t *command)
   tb_log_set_hook(print_log, (void *)command);
 }
 
-static volatile int signalled;
+static atomic_int signalled; /* a signal may be handled on any thread */
 static int signal_pipe[2] = {-1, -1};
 
 static void on_signal(int number)
@@ -216,7 +216,7 @@ static void on_signal(int number)
   errno = saved_errno;
 }
 
-volatile const int *command_catch_signals(void)
+const atomic_int *command_catch_signals(void)
 {
   if (signal_pipe[0] < 0 && pipe(signal_pipe) != 0) return &signalled;
   struct sigaction action = {.sa_handler = on_signal};

@@ -2,6 +2,7 @@
 #ifndef TB_CLI_COMMAND_H
 #define TB_CLI_COMMAND_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <timebase/duration.h>
@@ -97,7 +98,7 @@ void command_begin_warning(const command_t *command);
 void command_show_log(const command_t *command);
 
 /* SIGINT and SIGTERM set the flag that this returns, and make blocking calls return. */
-volatile const int *command_catch_signals(void);
+const atomic_int *command_catch_signals(void);
 /* A descriptor that becomes readable when one of them was received. */
 int command_signal_fd(void);
 /* To be called after the first signal: one that comes more than a second later ends the program at

@@ -21,7 +21,7 @@
 #define STACK_SIZE          (512 * 1024)
 #define SUGGESTIONS_MAX     3
 
-static volatile const int *signalled;
+static const atomic_int *signalled;
 
 int graph_options_take(const command_t *command, int option, char **argv, graph_options_t *options)
 {
