@@ -331,8 +331,7 @@ static void topic_step(audit_topic_t *topic)
   bool is_misfit = topic->is_misfit, is_over = topic->is_over;
   bool is_fit = topic->is_checked && !is_misfit && !topic->is_reported;
   pthread_mutex_unlock(&topics->mutex);
-  if ((is_misfit || is_fit) &&
-      tb__definition_entry_checked(topic->entry, known, is_fit, "it does not fit its messages"))
+  if ((is_misfit || is_fit) && tb__definition_entry_checked(topic->entry, known, is_fit, NULL))
     is_over = true;
   topic->is_reported |= is_fit;
   if (is_over) {

@@ -158,13 +158,3 @@ clock_gauge_facts_t clock_gauge_read(clock_gauge_t *gauge)
   pthread_mutex_unlock(&gauge->mutex);
   return facts;
 }
-
-clock_error_t clock_gauge_take_error(clock_gauge_t *gauge, double factor, double rate_hz)
-{
-  pthread_mutex_lock(&gauge->mutex);
-  clock_error_t error =
-      clock_error_make(factor, rate_hz, gauge->ticks.all.usual_step_ns, &gauge->latency);
-  memset(&gauge->latency, 0, sizeof gauge->latency);
-  pthread_mutex_unlock(&gauge->mutex);
-  return error;
-}

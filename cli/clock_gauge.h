@@ -1,4 +1,4 @@
-/* /clock as `wait` and `watch` measure it, and how wrong simulated time is at most. */
+/* /clock as `wait` measures it, and how wrong simulated time is at most. */
 #ifndef TB_CLI_CLOCK_GAUGE_H
 #define TB_CLI_CLOCK_GAUGE_H
 
@@ -65,8 +65,5 @@ int clock_gauge_open(const command_t *command, tb_ros2_context_t *context, const
 void clock_gauge_close(clock_gauge_t *gauge);
 void clock_gauge_restart(clock_gauge_t *gauge);
 clock_gauge_facts_t clock_gauge_read(clock_gauge_t *gauge);
-/* The error with a factor and a rate that the caller has measured; latencies are those since the
- * last call. */
-clock_error_t clock_gauge_take_error(clock_gauge_t *gauge, double factor, double rate_hz);
 
 #endif

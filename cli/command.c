@@ -24,6 +24,30 @@ int command_help(const command_t *command)
   return command_finish(command, EXIT_OK);
 }
 
+static int help_of_group(const command_t *command, const command_t *const *commands, size_t count,
+                         const char *about)
+{
+  text_out("usage: %s\n\n%s\n\n", command->usage, about);
+  for (size_t i = 0; i < count; i++)
+    text_out("  %-8s %s\n", commands[i]->name + strlen(command->name) + 1, commands[i]->summary);
+  text_own(stdout, "\n");
+  text_own(stdout, command->help);
+  return command_finish(command, EXIT_OK);
+}
+
+int command_run_one_of(const command_t *command, const command_t *const *commands, size_t count,
+                       const char *about, int argc, char **argv)
+{
+  if (argc < 2) return command_usage_error(command, "missing command");
+  const char *name = argv[1];
+  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
+    return help_of_group(command, commands, count, about);
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(commands[i]->name + strlen(command->name) + 1, name))
+      return commands[i]->run(commands[i], argc - 1, argv + 1);
+  return command_usage_error(command, "unknown command '%s'", name);
+}
+
 void command_print_usage(const command_t *command)
 {
   text_own(stderr, "usage: ");

@@ -50,6 +50,11 @@ extern const command_t command_watch;
 /* Prints the usage and the help to standard output. Returns EXIT_OK, or EXIT_IO if that failed. */
 int command_help(const command_t *command);
 
+/* Runs the one of `commands` whose name is that of `command` and argv[1]; prints what there is,
+ * after `about`, for --help. */
+int command_run_one_of(const command_t *command, const command_t *const *commands, size_t count,
+                       const char *about, int argc, char **argv);
+
 /* The usage line to standard error. */
 void command_print_usage(const command_t *command);
 /* "timebase NAME: MESSAGE" and the usage line to standard error. Returns EXIT_USAGE. */

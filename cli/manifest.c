@@ -83,25 +83,10 @@ void manifest_print_problems(const char *path, const tb__problems_t *problems)
   if (more) text_err("%s: and %zu more\n", path, more);
 }
 
-static int help(const command_t *command)
-{
-  text_out("usage: %s\n\nWhat a deployment declares about its time.\n\n", command->usage);
-  for (size_t i = 0; i < COMMAND_COUNT; i++)
-    text_out("  %-8s %s\n", commands[i]->name + strlen("manifest "), commands[i]->summary);
-  text_own(stdout, "\n");
-  text_own(stdout, command->help);
-  return command_finish(command, EXIT_OK);
-}
-
 static int run(const command_t *command, int argc, char **argv)
 {
-  if (argc < 2) return command_usage_error(command, "missing command");
-  const char *name = argv[1];
-  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) return help(command);
-  for (size_t i = 0; i < COMMAND_COUNT; i++)
-    if (!strcmp(commands[i]->name + strlen("manifest "), name))
-      return commands[i]->run(commands[i], argc - 1, argv + 1);
-  return command_usage_error(command, "unknown command '%s'", name);
+  return command_run_one_of(command, commands, COMMAND_COUNT,
+                            "What a deployment declares about its time.", argc, argv);
 }
 
 const command_t command_manifest = {

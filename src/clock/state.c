@@ -111,11 +111,14 @@ static void stall_count(tb_timeline_t *timeline)
 
 /* After a process was stopped (SIGSTOP), its threads may read the clock before the ticks that came
  * meanwhile are received. So who was late itself reports what was already seen a while ago. */
-static bool stall_is_confirmed(tb__liveness_t *liveness, int64_t at_ns, int64_t now_ns, bool late)
+static bool stall_is_confirmed(tb__liveness_t *liveness, int64_t moment_ns, int64_t now_ns,
+                               bool late)
 {
-  if (atomic_exchange(&liveness->seen_at_ns, at_ns) != at_ns)
-    atomic_store(&liveness->seen_ns, now_ns);
-  return !late || now_ns - atomic_load(&liveness->seen_ns) >= TB__STALL_CONFIRMED_NS;
+  int64_t seen_ns = atomic_load(&liveness->seen_ns);
+  bool is_of_earlier = seen_ns < moment_ns;
+  if (is_of_earlier && atomic_compare_exchange_strong(&liveness->seen_ns, &seen_ns, now_ns))
+    seen_ns = now_ns;
+  return !late || now_ns - seen_ns >= TB__STALL_CONFIRMED_NS;
 }
 
 void tb__timeline_report_stall(tb_timeline_t *timeline, int64_t expected_ns)
@@ -126,9 +129,10 @@ void tb__timeline_report_stall(tb_timeline_t *timeline, int64_t expected_ns)
   stall_count(timeline);
   tb__liveness_t *liveness = &timeline->liveness;
   int64_t at_ns = stalled_at_ns(timeline);
-  if (expected_ns == TB__WHEN_STALLED) expected_ns = stall_moment_ns(timeline);
+  int64_t moment_ns = stall_moment_ns(timeline);
+  if (expected_ns == TB__WHEN_STALLED) expected_ns = moment_ns;
   bool late = expected_ns == INT64_MAX || now_ns - expected_ns >= TB__STALL_CONFIRMED_NS;
-  if (!stall_is_confirmed(liveness, at_ns, now_ns, late)) return;
+  if (!stall_is_confirmed(liveness, moment_ns, now_ns, late)) return;
   if (atomic_exchange(&liveness->reported_at_ns, at_ns) == at_ns) return;
   tb__log(TB_LOG_WARN, "time does not advance: no tick from its source for %.1f s",
           (double)silent_ns / 1e9);

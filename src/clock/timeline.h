@@ -78,8 +78,7 @@ typedef struct tb__liveness {
   _Atomic int64_t repeated_ns;    /* the last one that did not */
   _Atomic int64_t stalled_at_ns;  /* the sign of life after which a stall has been counted */
   _Atomic int64_t reported_at_ns; /* and after which one has been reported */
-  _Atomic int64_t seen_at_ns;     /* and after which one was seen first, */
-  _Atomic int64_t seen_ns;        /* at this moment */
+  _Atomic int64_t seen_ns; /* when one was seen first; the present one if not before its moment */
   _Atomic int64_t stall_limit_ns; /* INT64_MAX: off */
 } tb__liveness_t;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/metric_buckets.h"
 #include "base/number_text.h"
 
 #define TEXT_MAX ((size_t)4 << 20)
@@ -99,21 +100,6 @@ void tb__metrics_number(tb__metrics_text_t *text, const char *name,
 
 /* --- histograms --- */
 
-static const struct bound {
-  const char *text;
-  int64_t ns;
-} bounds[] = {
-    {"-1.0", -1000000000}, {"-0.1", -100000000}, {"-0.01", -10000000},
-    {"-0.001", -1000000},  {"0.0", 0},           {"0.0001", 100000},
-    {"0.001", 1000000},    {"0.005", 5000000},   {"0.01", 10000000},
-    {"0.025", 25000000},   {"0.05", 50000000},   {"0.1", 100000000},
-    {"0.25", 250000000},   {"0.5", 500000000},   {"1.0", 1000000000},
-    {"2.5", 2500000000},   {"5.0", 5000000000},  {"10.0", 10000000000},
-    {"+Inf", INT64_MAX},
-};
-
-#define FIRST_POSITIVE 5
-
 /* `limit_ns` is above 0 unless all count. */
 static uint64_t part_at_most(const tb__spread_t *spread, tb__metrics_part_t part, int64_t limit_ns)
 {
@@ -129,13 +115,13 @@ void tb__metrics_histogram(tb__metrics_text_t *text, const char *name,
 {
   uint64_t count = 0;
   char full[160], number[TB__NUMBER_TEXT_SIZE];
-  for (size_t i = part == TB__METRICS_ALL ? 0 : FIRST_POSITIVE; i < sizeof bounds / sizeof *bounds;
-       i++) {
-    count = part_at_most(spread, part, bounds[i].ns);
+  for (size_t i = part == TB__METRICS_ALL ? 0 : TB__FIRST_POSITIVE_BUCKET;
+       i < TB__METRIC_BUCKET_COUNT; i++) {
+    count = part_at_most(spread, part, tb__metric_buckets[i].ns);
     snprintf(full, sizeof full, "%s_bucket", name);
     snprintf(number, sizeof number, "%llu\n", (unsigned long long)count);
     put_text(text, full);
-    put_labels(text, labels, bounds[i].text);
+    put_labels(text, labels, tb__metric_buckets[i].text);
     put_text(text, number);
   }
   if (part == TB__METRICS_ALL) return;

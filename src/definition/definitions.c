@@ -180,8 +180,8 @@ tb_status_t tb__definition_entry_checked(tb__definition_entry_t *entry,
   if (tb__definition_entry_known(entry) != known || !known || entry->has_fitted) return TB_OK;
   entry->has_fitted = fits;
   if (fits) return TB_OK;
-  snprintf(text, sizeof text, "%s: a message does not fit: %.400s",
-           tb__definition_origin_text(known->origin), why ? why : "");
+  snprintf(text, sizeof text, "%s: a message does not fit%s%.400s",
+           tb__definition_origin_text(known->origin), why ? ": " : "", why ? why : "");
   note(entry, text);
   return advance(entry);
 }

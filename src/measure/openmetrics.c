@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/metric_buckets.h"
 #include "base/null_argument.h"
 #include "base/number_text.h"
 #include "measure/statistics.h"
@@ -131,21 +132,6 @@ static const family_t timer_lateness = {"timebase_timer_lateness_seconds",
                                         "Time of the timer's clock by which calls were late",
                                         TB_TOPIC_MESSAGE_AGE, ALL, false};
 
-static const struct bound {
-  const char *text;
-  int64_t ns;
-} bounds[] = {
-    {"-1.0", -1000000000}, {"-0.1", -100000000}, {"-0.01", -10000000},
-    {"-0.001", -1000000},  {"0.0", 0},           {"0.0001", 100000},
-    {"0.001", 1000000},    {"0.005", 5000000},   {"0.01", 10000000},
-    {"0.025", 25000000},   {"0.05", 50000000},   {"0.1", 100000000},
-    {"0.25", 250000000},   {"0.5", 500000000},   {"1.0", 1000000000},
-    {"2.5", 2500000000},   {"5.0", 5000000000},  {"10.0", 10000000000},
-    {"+Inf", INT64_MAX},
-};
-
-#define FIRST_POSITIVE 5
-
 static uint64_t count_at_most(const tb_histogram_t *histogram, int64_t limit_ns)
 {
   uint64_t count = 0;
@@ -206,12 +192,12 @@ static void print_histogram(text_t *text, const series_t *series, const void *of
 {
   const family_t *family = of;
   uint64_t count = 0;
-  size_t first = family->may_be_negative ? 0 : FIRST_POSITIVE;
-  for (size_t i = first; i < sizeof bounds / sizeof *bounds; i++) {
-    count = series_at_most(series, family, bounds[i].ns);
+  size_t first = family->may_be_negative ? 0 : TB__FIRST_POSITIVE_BUCKET;
+  for (size_t i = first; i < TB__METRIC_BUCKET_COUNT; i++) {
+    count = series_at_most(series, family, tb__metric_buckets[i].ns);
     print(text, "%s_bucket", family->name);
     print_labels(text, series);
-    print(text, ",le=\"%s\"} %llu\n", bounds[i].text, (unsigned long long)count);
+    print(text, ",le=\"%s\"} %llu\n", tb__metric_buckets[i].text, (unsigned long long)count);
   }
   if (family->may_be_negative) return;
   print(text, "%s_count", family->name);
