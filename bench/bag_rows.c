@@ -68,7 +68,7 @@ static bytes_t make_payload(void)
 static bool write_recording(const recording_t *recording, const bytes_t *payload)
 {
   const tb__bag_output_options_t options = {.compression = recording->compression, .level = 1};
-  const tb__bag_output_topic_t topic = {"/bench", "std_msgs/msg/String", "cdr", "", "", "", ""};
+  const tb__bag_output_topic_t topic = {"/bench", "std_msgs/msg/String", "cdr", "", "", "", "", ""};
   tb__bag_output_t *output = NULL;
   uint32_t id = 0;
   unlink(recording->path);

@@ -61,7 +61,14 @@ static const struct {
     {"now_ros_active_vs_ros1", "built without libroscpp-core-dev"},
 #endif
 #ifndef TB_BENCH_BAG
-    {"mcap_*, seek_indexed, sqlite_read", "built without TB_WITH_BAG"},
+    {"mcap_*, seek_indexed, sqlite_read, ros1_to_mcap", "built without TB_WITH_BAG"},
+#endif
+#ifndef TB_BENCH_ROS1_BAG
+    {"ros1_bag_read_none, ros1_bag_read_none_10k, ros1_bag_read_lz4",
+     "built without librosbag-dev"},
+#endif
+#ifndef TB_BENCH_ROS1_GRAPH
+    {"ros1_clock_latency, ros1_idle_cpu", "built without python3-rosmaster or libroscpp-dev"},
 #endif
 #ifndef TB_BENCH_ROS2
     {"clock_topic_latency", "built without TB_WITH_ROS2"},
@@ -69,6 +76,9 @@ static const struct {
     {"clock_1khz_cpu_100_nodes", "built without TB_WITH_ROS2"},
     {"param_get_round_trip", "built without TB_WITH_ROS2"},
     {"node_create", "built without TB_WITH_ROS2"},
+#endif
+#ifndef TB_BENCH_RCL_NODE
+    {"rcl_*", "built without TB_WITH_ROS2 or TB_WITH_RCL"},
 #endif
 #ifndef TB_BENCH_COMMAND
     {"observe_cpu", "built without TB_WITH_ROS2 or the command"},
@@ -122,19 +132,31 @@ static const struct {
   const row_t *rows;
   const int *count;
 } tables[] = {
-    {core_rows, &core_row_count},       {definition_rows, &definition_row_count},
-    {tick_rows, &tick_row_count},       {timer_rows, &timer_row_count},
-    {wake_rows, &wake_row_count},       {allocation_rows, &allocation_row_count},
-    {shm_rows, &shm_row_count},         {measure_rows, &measure_row_count},
+    {core_rows, &core_row_count},         {definition_rows, &definition_row_count},
+    {tick_rows, &tick_row_count},         {timer_rows, &timer_row_count},
+    {wake_rows, &wake_row_count},         {allocation_rows, &allocation_row_count},
+    {shm_rows, &shm_row_count},           {measure_rows, &measure_row_count},
 #ifdef TB_BENCH_BAG
-    {bag_rows, &bag_row_count},         {sqlite_rows, &sqlite_row_count},
-    {check_rows, &check_row_count},
+    {bag_rows, &bag_row_count},           {sqlite_rows, &sqlite_row_count},
+    {check_rows, &check_row_count},       {ros1_mcap_rows, &ros1_mcap_row_count},
+#endif
+#ifdef TB_BENCH_ROS1_BAG
+    {ros1_bag_rows, &ros1_bag_row_count},
+#endif
+#ifdef TB_BENCH_ROS1_GRAPH
+    {ros1_rows, &ros1_row_count},
 #endif
 #ifdef TB_BENCH_ROS2
-    {ros2_rows, &ros2_row_count},       {node_rows, &node_row_count},
+    {ros2_rows, &ros2_row_count},         {node_rows, &node_row_count},
 #endif
 #ifdef TB_BENCH_COMMAND
     {observe_rows, &observe_row_count},
+#endif
+#if defined(TB_BENCH_COMMAND) && defined(TB_BENCH_BAG)
+    {info_rows, &info_row_count},
+#endif
+#ifdef TB_BENCH_RCL_NODE
+    {rcl_rows, &rcl_row_count},
 #endif
 #ifdef TB_BENCH_PLAY
     {play_rows, &play_row_count},
@@ -221,8 +243,11 @@ int main(int argc, char **argv)
   if (argc == 5 && !strcmp(argv[1], BENCH_SHM_PEER))
     return bench_shm_peer(argv[2], argv[3], argv[4]);
 #ifdef TB_BENCH_ROS2
-  if (argc == 4 && !strcmp(argv[1], BENCH_ROS2_PEER)) return bench_ros2_peer(argv[2], argv[3]);
+  if (argc == 2 && !strcmp(argv[1], BENCH_ROS2_PEER)) return bench_ros2_peer();
   if (argc == 4 && !strcmp(argv[1], BENCH_NODE_PEER)) return bench_node_peer(argv[2], argv[3]);
+#endif
+#ifdef TB_BENCH_ROS1_GRAPH
+  if (argc == 4 && !strcmp(argv[1], BENCH_ROS1_PEER)) return bench_ros1_peer(argv[2], argv[3]);
 #endif
 #ifdef TB_BENCH_COMMAND
   if (argc == 2 && !strcmp(argv[1], BENCH_OBSERVE_PEER)) return bench_observe_peer();

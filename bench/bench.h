@@ -31,20 +31,37 @@ int bench_shm_peer(const char *role, const char *directory, const char *fd);
 #ifdef TB_BENCH_BAG
 extern const row_t bag_rows[];
 extern const int bag_row_count;
+extern const row_t ros1_mcap_rows[];
+extern const int ros1_mcap_row_count;
 extern const row_t sqlite_rows[];
 extern const int sqlite_row_count;
 extern const row_t check_rows[];
 extern const int check_row_count;
 #endif
+#ifdef TB_BENCH_ROS1_BAG
+extern const row_t ros1_bag_rows[];
+extern const int ros1_bag_row_count;
+#endif
 #ifdef TB_BENCH_ROS2
-/* The process that reads `/clock`: this program with this argument and two descriptors. */
+/* The process that reads `/clock`: this program with this argument. */
 #define BENCH_ROS2_PEER "--ros2-peer"
-int bench_ros2_peer(const char *in, const char *out);
+int bench_ros2_peer(void);
 /* The process that has nodes, or their counterpart: this program with this argument. */
 #define BENCH_NODE_PEER "--node-peer"
 int bench_node_peer(const char *role, const char *count);
 extern const row_t ros2_rows[], node_rows[];
 extern const int ros2_row_count, node_row_count;
+#endif
+#ifdef TB_BENCH_ROS1_GRAPH
+/* The process that follows `/clock` of ROS 1: this program with this argument. */
+#define BENCH_ROS1_PEER "--ros1-peer"
+int bench_ros1_peer(const char *role, const char *port);
+extern const row_t ros1_rows[];
+extern const int ros1_row_count;
+#endif
+#ifdef TB_BENCH_RCL_NODE
+extern const row_t rcl_rows[];
+extern const int rcl_row_count;
 #endif
 #ifdef TB_BENCH_COMMAND
 /* The process that receives what `timebase observe` observes. */
@@ -52,6 +69,10 @@ extern const int ros2_row_count, node_row_count;
 int bench_observe_peer(void);
 extern const row_t observe_rows[];
 extern const int observe_row_count;
+#ifdef TB_BENCH_BAG
+extern const row_t info_rows[];
+extern const int info_row_count;
+#endif
 #endif
 #if defined(TB_BENCH_BAG) && defined(TB_BENCH_ROS2)
 #define TB_BENCH_PLAY

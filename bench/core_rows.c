@@ -75,6 +75,18 @@ static bool now_ros_active(const row_t *row, result_t *out)
   return true;
 }
 
+static bool now_ros_nonblocking(const row_t *row, result_t *out)
+{
+  subject_t subject;
+  if (!active_init(row, &subject)) return false;
+  tb_timeline_options_t options = TB_TIMELINE_OPTIONS_INIT;
+  options.readers_never_block = true;
+  bool set = !tb_timeline_set_options(tb_source_timeline(subject.source), &options);
+  if (set) *out = bench_compare(read_clock, read_os, &subject, READS);
+  active_fini(&subject);
+  return set || bench_fail(row, "no options");
+}
+
 #ifdef TB_BENCH_ROS1
 static void read_ros1(void *context, int64_t times)
 {
@@ -227,6 +239,7 @@ static bool now_steady(const row_t *row, result_t *out)
 
 const row_t core_rows[] = {
     {"now_ros_active", "ns", "clock_gettime(CLOCK_MONOTONIC)", 0.12, now_ros_active, 0},
+    {"now_ros_nonblocking", "ns", "clock_gettime(CLOCK_MONOTONIC)", 0.12, now_ros_nonblocking, 0},
 #ifdef TB_BENCH_ROS1
     {"now_ros_active_vs_ros1", "ns", "ROS 1, ros::Time::now()", 0.32, now_ros_active_vs_ros1, 0},
 #endif

@@ -1,5 +1,6 @@
 /* What measuring costs the code that is measured. */
 #include <stddef.h>
+#include <time.h>
 #include <timebase/timebase.h>
 
 #include "bench.h"
@@ -97,11 +98,15 @@ static bool telemetry_callback(const row_t *row, result_t *out)
 {
   static telemetry_t self;
   bool made = !telemetry_make(&self);
-  const int64_t later = INT64_C(4000000000) * TB_NS_PER_S; /* than the statistics were made */
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t sent_ns = INT64_C(4000000000) * TB_NS_PER_S, transport_ns = 1000;
+  const int64_t now_ns = now.tv_sec * TB_NS_PER_S + now.tv_nsec;
   self.message = (tb_topic_message_t){.stamp_ns = 99 * TB_NS_PER_S,
-                                      .source_timestamp_ns = later,
-                                      .receive_timestamp_ns = later + 1000,
-                                      .receive_steady_ns = 1,
+                                      .source_timestamp_ns = sent_ns,
+                                      .receive_timestamp_ns = sent_ns + transport_ns,
+                                      /* sent after the statistics were made: no history */
+                                      .receive_steady_ns = now_ns + transport_ns,
                                       .writer_guid = {7},
                                       .has_stamp = true};
   if (made) *out = bench_compare(begin_and_end, count_only, &self, MESSAGES);

@@ -11,13 +11,10 @@
 #include <timebase/ros2_node.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "peer.h"
 #include "ros2_messages.h"
+#include "tick_peers.h"
 
 #define LIMIT       ((tb_duration_t){30 * TB_NS_PER_S})
-#define WARM_TICKS  2000
-#define TICKS       8000
 #define CALLS       4000
 #define WARM_CALLS  200
 #define NODES       100
@@ -145,26 +142,11 @@ int bench_node_peer(const char *role, const char *count)
 
 /* ---- /clock at 1 kHz ---- */
 
-static double cpu_ns(const peer_t *peer)
+static void tick(void *publisher, int64_t time_ns)
 {
-  clockid_t clock;
-  struct timespec used = {0};
-  if (clock_getcpuclockid(peer->pid, &clock) == 0) clock_gettime(clock, &used);
-  return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
+  tb_ros2_clock_publisher_publish(publisher, time_ns, NULL);
 }
 
-static void tick(tb_ros2_clock_publisher_t *publisher, int count)
-{
-  int64_t next_ns = bench_now_ns();
-  for (int i = 0; i < count; i++) {
-    next_ns += TB_NS_PER_MS;
-    struct timespec next = {next_ns / TB_NS_PER_S, next_ns % TB_NS_PER_S};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-    tb_ros2_clock_publisher_publish(publisher, next_ns, NULL);
-  }
-}
-
-/* Both follow the same ticks; CPU time a tick, in microseconds. */
 static bool follow(const peer_t *value, const peer_t *against, result_t *out)
 {
   tb_ros2_context_t *context = NULL;
@@ -173,13 +155,7 @@ static bool follow(const peer_t *value, const peer_t *against, result_t *out)
       !tb_ros2_context_create(NULL, &context, NULL) &&
       !tb_ros2_clock_publisher_create(context, NULL, NULL, &publisher, NULL) &&
       !tb_ros2_clock_publisher_wait_for_matched(publisher, 2, &(tb_wait_options_t){.limit = LIMIT});
-  if (done) {
-    tick(publisher, WARM_TICKS);
-    double before[] = {cpu_ns(value), cpu_ns(against)};
-    tick(publisher, TICKS);
-    *out = (result_t){(cpu_ns(value) - before[0]) / TICKS / 1000,
-                      (cpu_ns(against) - before[1]) / TICKS / 1000};
-  }
+  done = done && tick_cpu_measure(value, against, tick, publisher, out);
   tb_ros2_clock_publisher_destroy(publisher);
   tb_ros2_context_destroy(context);
   return done;

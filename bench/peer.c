@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 bool peer_start(peer_t *peer, const char *kind, const char *role, const char *count)
@@ -46,9 +47,19 @@ int peer_serve(bool ready)
   _exit(0); /* like a killed process: without an orderly shutdown */
 }
 
+int64_t peer_cpu_ns(const peer_t *peer)
+{
+  clockid_t clock;
+  struct timespec used;
+  if (clock_getcpuclockid(peer->pid, &clock) || clock_gettime(clock, &used)) return -1;
+  return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
+}
+
+#ifdef TB_BENCH_ROS2
 dds_entity_t peer_participant(void)
 {
   const char *domain = getenv("ROS_DOMAIN_ID");
   return dds_create_participant((dds_domainid_t)strtol(domain ? domain : "0", NULL, 10), NULL,
                                 NULL);
 }
+#endif

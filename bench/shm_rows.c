@@ -17,18 +17,21 @@
 #include <timebase/shm_publisher.h>
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>
+#include <timebase/timer.h>
 #include <unistd.h>
 
 #include "bench.h"
 
-#define NAME      "bench"
-#define READS     INT64_C(100000)
-#define PERIOD_NS INT64_C(1000000) /* of the publisher */
-#define IDLE_NS   (10 * TB_NS_PER_S)
-#define SETTLE_NS INT64_C(100000) /* until a thread that was woken sleeps again */
-#define WAKES     2000
-#define LIMIT_NS  (30 * TB_NS_PER_S)
-#define STEP_NS   INT64_C(1000)
+#define NAME        "bench"
+#define READS       INT64_C(100000)
+#define PERIOD_NS   INT64_C(1000000) /* of the publisher */
+#define IDLE_NS     (10 * TB_NS_PER_S)
+#define SETTLE_NS   INT64_C(100000) /* until a thread that was woken sleeps again */
+#define WAKES       2000
+#define LIMIT_NS    (30 * TB_NS_PER_S)
+#define STEP_NS     INT64_C(1000)
+#define TIMER_NS    INT64_C(500000000)
+#define TIMER_CALLS 15 /* at least, in the time of a row: ticks of a busy machine are late */
 
 /* Mapped by both processes in addition to the page. */
 typedef struct board {
@@ -138,7 +141,30 @@ static int peer_publisher(const tb_shm_options_t *options, board_t *board)
   return tb_shm_publisher_open(NAME, options, &publisher, NULL) || publish(publisher, board);
 }
 
-static int peer_reader(const tb_shm_options_t *options, board_t *board, bool sleeps)
+static void count_call(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
+{
+  (void)timer;
+  (void)info;
+  note_wake(user);
+}
+
+static int wait_with_timer(tb_clock_t *clock, board_t *board)
+{
+  tb_timer_options_t options = TB_TIMER_OPTIONS_INIT;
+  tb_timer_queue_t *queue;
+  tb_timer_t *timer;
+  options.period.ns = TIMER_NS;
+  options.callback = count_call;
+  options.user = board;
+  if (tb_timer_queue_create(&queue) || tb_clock_timer_create(queue, clock, &options, &timer) ||
+      tb_timer_start(timer) || tb_timer_queue_start_thread(queue))
+    return 1;
+  atomic_store(&board->ready, 1);
+  futex_wait(&board->stop, 0);
+  return 0;
+}
+
+static int peer_reader(const tb_shm_options_t *options, board_t *board, const char *role)
 {
   tb_clock_options_t clock_options = {TB_TIME_ROS, NULL};
   tb_source_t *source;
@@ -147,7 +173,8 @@ static int peer_reader(const tb_shm_options_t *options, board_t *board, bool sle
   if (tb_shm_source_create(NAME, options, &source, NULL)) return 1;
   clock_options.source = source;
   if (tb_clock_create(&clock_options, &clock)) return 1;
-  if (!sleeps) {
+  if (!strcmp(role, "timer")) return wait_with_timer(clock, board);
+  if (strcmp(role, "sleeper") != 0) {
     atomic_store(&board->ready, 1);
     futex_wait(&board->stop, 0);
     return 0;
@@ -171,7 +198,7 @@ int bench_shm_peer(const char *role, const char *directory, const char *fd)
   board_t *board = map_board((int)strtol(fd, NULL, 10));
   if (!board) return 1;
   if (!strcmp(role, "publisher")) return peer_publisher(&options, board);
-  return peer_reader(&options, board, !strcmp(role, "sleeper"));
+  return peer_reader(&options, board, role);
 }
 
 /* ---- this process ---- */
@@ -207,6 +234,9 @@ static void pair_end(pair_t *pair)
   if (pair->board) munmap(pair->board, sizeof *pair->board);
   if (pair->board_fd >= 0) close(pair->board_fd);
   snprintf(path, sizeof path, "%s/timebase." NAME, pair->directory);
+  unlink(path);
+  snprintf(path, sizeof path, "%s/timebase-wake1." NAME,
+           pair->directory); /* of a killed publisher */
   unlink(path);
   rmdir(pair->directory);
   sched_setaffinity(0, sizeof pair->allowed, &pair->allowed);
@@ -299,6 +329,17 @@ static bool count_wakeups(const row_t *row, pair_t *pair, result_t *out)
   return true;
 }
 
+/* A reader with one timer of 0.5 s. */
+static bool shm_wakeups_with_timer(const row_t *row, result_t *out)
+{
+  pair_t pair;
+  bool done = pair_begin(row, &pair, "timer", 1) && count_wakeups(row, &pair, out);
+  if (done && atomic_load(&pair.board->woken) < TIMER_CALLS)
+    done = bench_fail(row, "the timer was not called");
+  pair_end(&pair);
+  return done;
+}
+
 static bool shm_idle_wakeups(const row_t *row, result_t *out)
 {
   pair_t pair;
@@ -354,6 +395,7 @@ static bool shm_wake_latency(const row_t *row, result_t *out)
 const row_t shm_rows[] = {
     {"shm_read", "ns", "limit", 1, shm_read, 4},
     {"shm_idle_wakeups", "", "limit", 1, shm_idle_wakeups, 5},
+    {"shm_wakeups_with_timer", "", "limit", 1, shm_wakeups_with_timer, 60},
     {"shm_wake_latency", "us", "two futex hand-overs", 1.3, shm_wake_latency, 0},
 };
 const int shm_row_count = sizeof shm_rows / sizeof *shm_rows;

@@ -1,5 +1,6 @@
 /* Timers: starting, stopping and firing many of them, and ticks that make none due. */
 #include <stdlib.h>
+#include <time.h>
 #include <timebase/manual_source.h>
 #include <timebase/timer.h>
 
@@ -34,6 +35,13 @@ static void on_timer(tb_timer_t *timer, const tb_timer_info_t *info, void *user)
   subject->calls++;
 }
 
+/* What a dispatch of its own does with one that is ready. */
+static void on_wake(tb_timer_t *timer, void *user)
+{
+  subject_t *subject = user;
+  subject->calls += !tb_timer_call(timer);
+}
+
 static void subject_fini(subject_t *subject)
 {
   tb_timer_queue_destroy(subject->queue);
@@ -45,8 +53,8 @@ static void subject_fini(subject_t *subject)
 }
 
 /* `count` running timers, each with a period between the two. */
-static bool subject_init(const row_t *row, subject_t *subject, int64_t count, int64_t shortest_ns,
-                         int64_t longest_ns)
+static bool subject_init_of(const row_t *row, subject_t *subject, int64_t count,
+                            int64_t shortest_ns, int64_t longest_ns, bool passive)
 {
   *subject = (subject_t){.count = count, .now_ns = 1, .idle_ns = 1, .random = 88172645463325252};
   subject->timers = calloc((size_t)count, sizeof *subject->timers);
@@ -63,7 +71,9 @@ static bool subject_init(const row_t *row, subject_t *subject, int64_t count, in
   for (int64_t i = 0; i < count; i++) {
     uint64_t spread = (uint64_t)(longest_ns - shortest_ns) + 1;
     tb_timer_options_t timer = {.period = {shortest_ns + (int64_t)(random_next(subject) % spread)},
-                                .callback = on_timer,
+                                .callback = passive ? NULL : on_timer,
+                                .passive = passive,
+                                .wake = on_wake,
                                 .user = subject};
     if (tb_clock_timer_create(subject->queue, subject->clock, &timer, &subject->timers[i]) ||
         tb_timer_start(subject->timers[i]))
@@ -74,6 +84,12 @@ static bool subject_init(const row_t *row, subject_t *subject, int64_t count, in
 fail:
   subject_fini(subject);
   return bench_fail(row, "no timers");
+}
+
+static bool subject_init(const row_t *row, subject_t *subject, int64_t count, int64_t shortest_ns,
+                         int64_t longest_ns)
+{
+  return subject_init_of(row, subject, count, shortest_ns, longest_ns, false);
 }
 
 static void step(subject_t *subject, int64_t by_ns)
@@ -147,6 +163,63 @@ static void tick_crowded(void *context, int64_t times)
     tb_manual_source_set(subject->source, ++subject->now_ns);
 }
 
+/* Firing 10,000 passive timers, which are advanced in their hooks, beside firing as many that have
+ * callbacks: in turn, so that both have the same conditions. */
+static bool timer_passive_fire_10k(const row_t *row, result_t *out)
+{
+  subject_t subjects[2];
+  double rounds[2][ROUNDS];
+  if (!subject_init_of(row, &subjects[0], 10000, 10 * MS, 10 * MS, true)) return false;
+  if (!subject_init_of(row, &subjects[1], 10000, 10 * MS, 10 * MS, false)) {
+    subject_fini(&subjects[0]);
+    return false;
+  }
+  for (int round = 0; round < ROUNDS; round++) {
+    for (int i = 0; i < 2; i++) {
+      int64_t start = bench_now_ns();
+      step(&subjects[i], 10 * MS);
+      rounds[i][round] = (double)(bench_now_ns() - start) / (double)subjects[i].count;
+    }
+  }
+  bool all = true;
+  for (int i = 0; i < 2; i++) {
+    all = all && subjects[i].calls == subjects[i].count * ROUNDS;
+    subject_fini(&subjects[i]);
+  }
+  out->value = bench_median(rounds[0], ROUNDS);
+  out->against = bench_median(rounds[1], ROUNDS);
+  return all || bench_fail(row, "not every timer fired at each tick");
+}
+
+static void ask_until_next(void *context, int64_t times)
+{
+  const subject_t *subject = context;
+  tb_duration_t until;
+  for (int64_t i = 0; i < times; i++) {
+    tb_timer_time_until_next(subject->timers[0], &until);
+    __asm__ volatile("" : : "r"(until.ns) : "memory");
+  }
+}
+
+static void read_os(void *context, int64_t times)
+{
+  struct timespec now;
+  (void)context;
+  for (int64_t i = 0; i < times; i++) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    __asm__ volatile("" : : "r"(now.tv_nsec) : "memory");
+  }
+}
+
+static bool timer_until_next(const row_t *row, result_t *out)
+{
+  subject_t subject;
+  if (!subject_init(row, &subject, 10, S, 2 * S)) return false;
+  *out = bench_compare(ask_until_next, read_os, &subject, 1000000);
+  subject_fini(&subject);
+  return true;
+}
+
 static void tick_idle(void *context, int64_t times)
 {
   subject_t *subject = context;
@@ -166,6 +239,8 @@ static bool tick_1m_timers_none_due(const row_t *row, result_t *out)
 const row_t timer_rows[] = {
     {"timer_start_stop", "ns", "limit", 1, timer_start_stop, 150},
     {"timer_fire_10k", "ns", "limit", 1, timer_fire_10k, 120},
+    {"timer_passive_fire_10k", "ns", "timer_fire_10k", 0.85, timer_passive_fire_10k, 0},
+    {"timer_until_next", "ns", "clock_gettime(CLOCK_MONOTONIC)", 0.75, timer_until_next, 0},
     {"timer_fire_1M", "ns", "limit", 1, timer_fire_1m, 400},
     {"tick_1M_timers_none_due", "ns", "tick_idle", 1.5, tick_1m_timers_none_due, 0},
 };

@@ -1,7 +1,6 @@
 #include "audit_clock.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "publishers.h"
 
 #define DEPTH       50 /* ticks come faster than a busy machine takes them */
-#define COARSE_NS   (100 * TB_NS_PER_MS)
 #define ASK_NS      (TB_NS_PER_S)
 #define PAUSED_BYTE 1
 
@@ -33,7 +31,7 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
   if (is_good) {
     tb__ticks_feed(&clock->ticks, id, tick_ns, now.ns);
     if (clock->ticks.all.usual_step_ns) clock->step_ns = clock->ticks.all.usual_step_ns;
-    clock->recent[clock->recent_count++ % AUDIT_TICKS_KEPT] = (struct audit_tick){tick_ns, now.ns};
+    tb__tick_history_add(&clock->recent, tick_ns, sample->source_timestamp_ns, now.ns);
     clock_latency_add(&clock->latency, sample);
     for (uint32_t i = 0; i < clock->ticks.publisher_count; i++)
       if (clock->ticks.publishers[i].id == id) memcpy(clock->guids[i], sample->writer_guid, 16);
@@ -120,18 +118,12 @@ void audit_clock_now(audit_clock_t *clock, audit_now_t *out)
   pthread_mutex_unlock(&clock->mutex);
 }
 
-int64_t audit_clock_reached(audit_clock_t *clock, int64_t time_ns, int64_t from_ns)
+tb__ahead_state_t audit_clock_settle(audit_clock_t *clock, const tb__ahead_t *ahead, int64_t now_ns)
 {
-  int64_t reached_ns = 0;
   pthread_mutex_lock(&clock->mutex);
-  for (uint64_t i = 0; i < AUDIT_TICKS_KEPT && i < clock->recent_count; i++) {
-    const struct audit_tick *tick =
-        &clock->recent[(clock->recent_count - 1 - i) % AUDIT_TICKS_KEPT];
-    if (tick->arrival_ns < from_ns) break;
-    if (tick->tick_ns >= time_ns) reached_ns = tick->arrival_ns;
-  }
+  tb__ahead_state_t state = tb__tick_history_settle(&clock->recent, ahead, now_ns);
   pthread_mutex_unlock(&clock->mutex);
-  return reached_ns;
+  return state;
 }
 
 /* Two times at once. */
@@ -276,7 +268,6 @@ static void find_steps(const judged_t *judged)
   tb__finding_input_t backward = finding_of(judged, TB__RULE_CLOCK_BACKWARDS);
   tb__finding_input_t zero = finding_of(judged, TB__RULE_CLOCK_ZERO);
   tb__finding_input_t gap = finding_of(judged, TB__RULE_CLOCK_GAP);
-  tb__finding_input_t rate = finding_of(judged, TB__RULE_CLOCK_RATE);
   if (all->kinds[TB__TICK_BACKWARD] && !is_double(judged->ticks))
     tb__findings_add(findings, &backward, "%" PRIu64 " times, by up to %.3f s; first at %.3f s",
                      all->kinds[TB__TICK_BACKWARD], SECONDS(all->backward_ns),
@@ -287,21 +278,36 @@ static void find_steps(const judged_t *judged)
   if (all->kinds[TB__TICK_GAP])
     tb__findings_add(findings, &gap, "%" PRIu64 " gaps, the longest of %.3f s after %.3f s",
                      all->kinds[TB__TICK_GAP], SECONDS(all->gap_ns), SECONDS(all->gap_at_ns));
-  if (all->usual_step_ns > COARSE_NS)
-    tb__findings_add(findings, &rate, "its steps are of %.3f s, at %.1f Hz",
-                     SECONDS(all->usual_step_ns), tb__tick_stream_rate(all));
 }
 
-static clock_error_t error_of(const audit_t *audit)
+audit_needed_rate_t audit_clock_needed_rate(const audit_t *audit)
 {
-  const tb__tick_stream_t *all = &audit->clock.cut.ticks.all;
-  return clock_error_make(tb__tick_stream_factor(all), tb__tick_stream_rate(all),
-                          all->usual_step_ns, &audit->clock.cut.latency);
+  audit_needed_rate_t needed;
+  double declared_hz = audit->has_manifest ? audit->manifest.clock.rate_hz : 0;
+  double factor = tb__tick_stream_factor(&audit->clock.cut.ticks.all);
+  snprintf(needed.text, sizeof needed.text, "%.10g", tb__contract_clock_rate(factor, declared_hz));
+  return needed;
 }
 
-int64_t audit_clock_error(const audit_t *audit)
+static void find_coarse(const judged_t *judged)
 {
-  return error_of(audit).error_ns;
+  const tb__tick_stream_t *all = &judged->ticks->all;
+  tb__findings_t *findings = judged->audit->findings;
+  tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_RATE);
+  audit_needed_rate_t needed = audit_clock_needed_rate(judged->audit);
+  double rate_hz = tb__tick_stream_rate(all);
+  if (all->usual_step_ns <= TB__CLOCK_COARSE_NS) return;
+  input.detail = needed.text;
+  tb__findings_add(findings, &input, "its steps are of %.3f s, at %.1f Hz and a factor of %.3f",
+                   SECONDS(all->usual_step_ns), rate_hz, tb__tick_stream_factor(all));
+  tb__findings_add_evidence(findings, "enough at this factor: %s Hz", needed.text);
+  tb__findings_add_evidence(findings, "enough at this rate: a factor of %.3f",
+                            rate_hz * SECONDS(TB__CLOCK_COARSE_NS));
+}
+
+clock_error_t audit_clock_error(const audit_t *audit)
+{
+  return clock_error_make(&audit->clock.cut.ticks.all, &audit->clock.cut.latency);
 }
 
 static void find_error(const judged_t *judged)
@@ -309,39 +315,19 @@ static void find_error(const judged_t *judged)
   const audit_t *audit = judged->audit;
   tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_ERROR);
   int64_t allowed_ns = audit->manifest.max_error_ns;
-  clock_error_t error = error_of(audit);
+  clock_error_t error = audit_clock_error(audit);
   if (!audit->has_manifest || !allowed_ns || error.rate_hz <= 0 || error.error_ns <= allowed_ns)
     return;
   tb__findings_add(audit->findings, &input,
-                   "wrong by up to %.1f ms (factor %.3f x latency %.1f ms + one tick), allowed are "
-                   "%.1f ms",
+                   "wrong by up to %.1f ms (factor %.3f x latency %.1f ms + one tick of %.1f ms), "
+                   "allowed are %.1f ms",
                    1e3 * SECONDS(error.error_ns), error.factor, 1e3 * SECONDS(error.latency_ns),
-                   1e3 * SECONDS(allowed_ns));
+                   1e3 * SECONDS(error.step_ns), 1e3 * SECONDS(allowed_ns));
   double rate_hz = clock_error_rate(&error, allowed_ns);
   if (rate_hz > 0)
     tb__findings_add_evidence(audit->findings, "enough at this factor: %.0f Hz", rate_hz);
   tb__findings_add_evidence(audit->findings, "enough at this rate: a factor of %.3f",
                             clock_error_factor(&error, allowed_ns));
-}
-
-/* What the manifest declares of the rate and of the factor. */
-static void find_declared(const judged_t *judged)
-{
-  const audit_t *audit = judged->audit;
-  const tb__manifest_clock_t *declared = &audit->manifest.clock;
-  tb__finding_input_t input = finding_of(judged, TB__RULE_CLOCK_RATE);
-  double rate = tb__tick_stream_rate(&judged->ticks->all);
-  double factor = tb__tick_stream_factor(&judged->ticks->all);
-  if (!audit->has_manifest || rate <= 0) return;
-  double off = declared->rate_hz > 0 ? fabs(rate / declared->rate_hz - 1) : 0;
-  if (off > audit->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
-  if (off > audit->limits.rate_warn)
-    tb__findings_add(audit->findings, &input, "it ticks at %.1f Hz, declared are %.1f Hz", rate,
-                     declared->rate_hz);
-  input.severity = (tb__severity_t)0;
-  if (declared->factor_max > 0 && (factor < declared->factor_min || factor > declared->factor_max))
-    tb__findings_add(audit->findings, &input, "its factor is %.3f, declared are %.3f to %.3f",
-                     factor, declared->factor_min, declared->factor_max);
 }
 
 void audit_clock_find(audit_t *audit)
@@ -358,6 +344,6 @@ void audit_clock_find(audit_t *audit)
   find_double(&judged);
   find_stall(&judged);
   find_steps(&judged);
-  find_declared(&judged);
+  find_coarse(&judged);
   find_error(&judged);
 }

@@ -8,11 +8,10 @@
 #include <timebase/steady_clock.h>
 
 #include "contract/limits.h"
+#include "contract/tick_history.h"
 #include "contract/ticks.h"
 
 struct audit;
-
-#define AUDIT_TICKS_KEPT 1024
 
 typedef struct audit_clock {
   tb_ros2_subscription_t *subscription;
@@ -23,10 +22,7 @@ typedef struct audit_clock {
   tb__spread_t latency; /* from the publisher's system time to ours */
   int64_t step_ns;      /* the last usual one that was known */
   uint8_t guids[TB__TICK_PUBLISHERS][16];
-  struct audit_tick {
-    int64_t tick_ns, arrival_ns;
-  } recent[AUDIT_TICKS_KEPT]; /* distinct ones, a ring */
-  uint64_t recent_count;
+  tb__tick_history_t recent;
   struct audit_clock_cut {
     int64_t begin_ns, end_ns;
     tb__ticks_t ticks;
@@ -53,9 +49,9 @@ void audit_clock_cut(struct audit *audit);
 /* [any thread] */
 void audit_clock_now(audit_clock_t *clock, audit_now_t *out);
 
-/* When /clock reached a time, in steady time: by the first tick that came after `from_ns`. 0: it
- * has not, or so long ago that it is forgotten. [any thread] */
-int64_t audit_clock_reached(audit_clock_t *clock, int64_t time_ns, int64_t from_ns);
+/* Whether a stamp that was ahead of /clock is so; `now_ns`: steady. */
+tb__ahead_state_t audit_clock_settle(audit_clock_t *clock, const tb__ahead_t *ahead,
+                                     int64_t now_ns);
 
 /* Of what is judged: whether it jumped backward, once or all the time. */
 bool audit_clock_jumps(const audit_clock_t *clock);

@@ -5,6 +5,7 @@
 
 #include "audit.h"
 #include "publishers.h"
+#include "shared_times.h"
 #include "text.h"
 #include "unnamed.h"
 
@@ -105,13 +106,14 @@ static tb__known_bool_t answer_of(sim_time_t sim_time)
                                       : TB__IS_NOT_KNOWN;
 }
 
-static void judge_node(audit_t *audit, size_t index)
+static void judge_node(audit_t *audit, const shared_times_t *shared, size_t index)
 {
   const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
   const tb_ros2_graph_node_t *node = &snapshot->nodes[index];
   audit_node_t *out = &audit->nodes[index];
   shown_t shown = {0};
   int64_t event_ns = 0;
+  shared_time_t shared_time = shared_times_of(shared, snapshot, node->participant_guid, NULL);
   for (size_t i = 0; i < node->endpoint_count; i++)
     show_endpoint(audit, &snapshot->endpoints[node->endpoints[i]], &shown);
   out->role = role_of(node, &shown);
@@ -121,6 +123,8 @@ static void judge_node(audit_t *audit, size_t index)
       .follows_clock = shown.has_clock || shown.has_other_clock,
       .is_recorder = !shown.has_clock || shown.has_recording_services,
       .is_rcl = shown.has_parameters,
+      .is_on_shared_time = shared_time == SHARED_TIME_FOLLOWED,
+      .may_be_on_shared_time = shared_time == SHARED_TIME_UNKNOWN,
       .event = audit_events_of(&audit->events, node->full_name, &event_ns),
   };
   audit_topics_base(audit, node->full_name, &out->facts.stamps_of_clock,
@@ -134,8 +138,11 @@ int audit_nodes_judge(audit_t *audit)
   size_t count = audit->view.snapshot->node_count;
   audit->nodes = calloc(count + 1, sizeof *audit->nodes);
   if (!audit->nodes) return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
+  shared_times_t shared;
+  shared_times_read(&shared);
   for (size_t i = 0; i < count; i++)
-    judge_node(audit, i);
+    judge_node(audit, &shared, i);
+  shared_times_release(&shared);
   return EXIT_OK;
 }
 
@@ -212,38 +219,18 @@ static void find_shared_name(audit_t *audit, size_t index)
   tb__findings_add(audit->findings, &input, "%zu nodes have this name", count);
 }
 
-/* What the manifest declares of use_sim_time: for the node by its name or a pattern, or for all by
- * the mode *vehicle*, which has no /clock. NULL: nothing. */
-static const tb__manifest_node_t *declared_of(const audit_t *audit, size_t index)
+bool audit_nodes_is_judged(const audit_t *audit, size_t index)
 {
-  bool is_declared = false;
-  if (!audit->has_manifest) return NULL;
-  const tb__manifest_node_t *node = tb__manifest_node(
-      &audit->manifest, audit->view.snapshot->nodes[index].full_name, &is_declared);
-  if (is_declared && node->has_use_sim_time) return node;
-  bool is_by_mode = audit->manifest.mode == TB__MODE_VEHICLE && is_judged(audit->nodes[index].role);
-  return is_by_mode && !node->use_sim_time ? node : NULL;
+  return is_judged(audit->nodes[index].role);
 }
 
 bool audit_nodes_is_mixed(const audit_t *audit, size_t index)
 {
   const tb_ros2_graph_endpoint_t *publishers;
-  const tb__manifest_node_t *declared = declared_of(audit, index);
+  const tb__manifest_node_t *declared = audit_declared_sim_time(audit, index);
   if (declared && !declared->use_sim_time) return false;
   return is_judged(audit->nodes[index].role) && audit->nodes[index].verdict.base == TB__BASE_WALL &&
          tb_ros2_graph_publishers(audit->view.snapshot, audit->clock_topic, &publishers) > 0;
-}
-
-static void find_declared(audit_t *audit, size_t index)
-{
-  const tb__manifest_node_t *declared = declared_of(audit, index);
-  tb__base_verdict_t verdict = audit->nodes[index].verdict;
-  tb__finding_input_t input = finding_of(audit, index, TB__RULE_TIME_BASE_DECLARED);
-  if (!declared || verdict.base == TB__BASE_UNKNOWN || audit_nodes_is_mixed(audit, index)) return;
-  if ((verdict.base != TB__BASE_WALL) == declared->use_sim_time) return;
-  input.detail = declared->use_sim_time ? "true" : "false";
-  tb__findings_add(audit->findings, &input, "the manifest declares use_sim_time: %s, and %s",
-                   input.detail, tb__base_evidence_text(verdict));
 }
 
 void audit_nodes_find(audit_t *audit)
@@ -254,7 +241,6 @@ void audit_nodes_find(audit_t *audit)
   for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
     const audit_node_t *node = &audit->nodes[i];
     find_shared_name(audit, i);
-    find_declared(audit, i);
     if (audit_nodes_is_mixed(audit, i)) find_wall(audit, i, &publishers[0]);
     if (!publisher_count || node->verdict.base != TB__BASE_UNKNOWN || node->role != AUDIT_ROLE_NODE)
       continue;

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <timebase/ros2_client.h>
-#include <timebase/ros2_type_hash.h>
 
 #include "audit.h"
 
@@ -145,29 +144,13 @@ void audit_receivers_find(audit_t *audit)
   }
 }
 
-/* As the service announces them: nodes of ROS log a warning about a client without. */
-static void register_hashes(const audit_t *audit, const char *service)
-{
-  const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
-  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
-    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[i];
-    bool is_request = endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REQUEST;
-    bool is_reply = endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REPLY;
-    char type[256];
-    if ((!is_request && !is_reply) || !endpoint->type_hash || strcmp(endpoint->name, service) != 0)
-      continue;
-    snprintf(type, sizeof type, "%s%s", endpoint->type, is_request ? "_Request" : "_Response");
-    (void)tb_ros2_type_hash_register(type, endpoint->type_hash, NULL);
-  }
-}
-
 bool audit_ask(const audit_t *audit, const char *service, const char *type, tb_duration_t limit,
                uint8_t *out)
 {
   static const uint8_t empty[8] = {0, 1, 0, 0};
   tb_ros2_client_t *client = NULL;
   tb_ros2_response_t response = {0};
-  register_hashes(audit, service);
+  graph_view_register_hashes(&audit->view, service);
   tb_status_t status =
       tb_ros2_client_create(audit->view.context, service, type, NULL, &client, NULL);
   if (!status)

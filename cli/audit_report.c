@@ -52,8 +52,9 @@ static void print_clock(const audit_t *audit, const clock_facts_t *facts)
     text_out("few ticks of %s", audit->clock_topic);
   else
     text_out("%s at %.1f Hz, factor %.3f", audit->clock_topic, facts->rate_hz, facts->factor);
-  int64_t error_ns = audit_clock_error(audit);
-  if (error_ns) text_out(", its time is wrong by at most %.1f ms", MS(error_ns));
+  clock_error_t error = audit_clock_error(audit);
+  if (error.error_ns) text_out(", ");
+  clock_error_print(&error, audit->manifest.max_error_ns);
 }
 
 static size_t count_base(const audit_t *audit, tb__base_t base)
@@ -68,6 +69,7 @@ void audit_report_text(const audit_t *audit)
 {
   clock_facts_t facts = clock_facts(audit);
   findings_print(audit->findings);
+  audit_declared_print(audit);
   findings_print_counts(audit->findings);
   size_t nodes = audit->view.snapshot->node_count;
   size_t topics = audit_topics_sampled(&audit->topics);
@@ -77,6 +79,7 @@ void audit_report_text(const audit_t *audit)
            topics == 1 ? "" : "s");
   print_clock(audit, &facts);
   text_out("\n");
+  audit_hosts_print(audit);
   command_flush();
 }
 
@@ -109,7 +112,7 @@ static json_t *nodes_json(const audit_t *audit)
 static json_t *clock_json(const audit_t *audit)
 {
   clock_facts_t facts = clock_facts(audit);
-  int64_t error_ns = audit_clock_error(audit);
+  clock_error_t error = audit_clock_error(audit);
   json_t *out = json_object();
   json_put(out, "publishers", json_integer((json_int_t)facts.publishers));
   json_put(out, "ticks", json_integer((json_int_t)facts.ticks));
@@ -118,7 +121,7 @@ static json_t *clock_json(const audit_t *audit)
   json_put(out, "time_ns", json_integer(facts.last_ns));
   json_put(out, "step_ns", json_integer(facts.step_ns));
   json_put(out, "latency_p999_ns", json_integer(facts.latency_ns));
-  json_put(out, "error_ns", error_ns ? json_integer(error_ns) : json_null());
+  clock_error_put(out, &error, audit->manifest.max_error_ns);
   return out;
 }
 
@@ -129,10 +132,17 @@ static json_t *report_json(const audit_t *audit)
   json_put(root, "findings", findings_json(audit->findings));
   json_put(root, "counts", findings_counts_json(audit->findings));
   json_put(root, "switched_off", findings_off_json(audit->findings));
+  if (audit->has_manifest) {
+    json_put(root, "declared", audit_declared_json(audit, AUDIT_ITEM_DECLARED));
+    json_put(root, "notes", audit_declared_json(audit, AUDIT_ITEM_NOTE));
+  }
   json_put(root, "nodes", nodes_json(audit));
   json_put(root, "clock", clock_json(audit));
   json_put(root, "topics_sampled", json_integer((json_int_t)audit_topics_sampled(&audit->topics)));
   json_put(root, "topics", json_integer((json_int_t)audit->topics.candidates));
+  json_put(root, "system_clock", audit_hosts_local_json());
+  json_put(root, "hosts", audit_hosts_json(audit));
+  json_put(root, "transforms", audit_tf_json(audit));
   return root;
 }
 

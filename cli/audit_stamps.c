@@ -11,7 +11,8 @@ typedef struct judged {
   audit_t *audit;
   const audit_topic_t *topic;
   const tb__stamps_t *stamps;
-  const char *owner; /* NULL: none is known */
+  const char *owner;    /* NULL: none is known */
+  tb__time_base_t base; /* that the manifest declares; 0: none */
 } judged_t;
 
 static tb__finding_input_t finding_of(const judged_t *judged, tb__rule_id_t rule)
@@ -26,7 +27,7 @@ static void find_zero(const judged_t *judged)
 {
   tb__finding_input_t input = finding_of(judged, TB__RULE_STAMP_ZERO);
   uint64_t count = judged->stamps->kinds[TB__STAMP_ZERO];
-  if (!count) return;
+  if (!count || judged->base == TB__TIME_NONE) return;
   tb__findings_add(judged->audit->findings, &input, "%" PRIu64 " of %" PRIu64 " stamps are 0",
                    count, judged->stamps->arrivals);
 }
@@ -37,7 +38,7 @@ static void find_other(const judged_t *judged)
   const tb__stamps_t *stamps = judged->stamps;
   const tb__stamp_excess_t *system = &stamps->excess[TB__STAMP_SYSTEM];
   const tb__stamp_excess_t *far = &stamps->excess[TB__STAMP_FAR];
-  if (stamps->kinds[TB__STAMP_SYSTEM])
+  if (stamps->kinds[TB__STAMP_SYSTEM] && judged->base != TB__TIME_SYSTEM)
     tb__findings_add(judged->audit->findings, &input,
                      "%" PRIu64 " of %" PRIu64 " stamps are of system time (%.3f s at %.3f s of "
                      "/clock)",
@@ -78,7 +79,7 @@ static void find_order(const judged_t *judged)
     tb__findings_add(judged->audit->findings, &backward,
                      "%" PRIu64 " of %" PRIu64 " stamps are before the one before, by up to %.3f s",
                      stamps->backward, stamps->arrivals, SECONDS(stamps->backward_ns));
-  if (stamps->kinds[TB__STAMP_STALE_EPOCH])
+  if (stamps->kinds[TB__STAMP_STALE_EPOCH] && strcmp(judged->topic->name, "/tf") != 0)
     tb__findings_add(judged->audit->findings, &stale,
                      "%" PRIu64 " of %" PRIu64 " stamps are of the time before the jump of /clock",
                      stamps->kinds[TB__STAMP_STALE_EPOCH], stamps->arrivals);
@@ -100,7 +101,12 @@ void audit_topics_find(audit_t *audit)
     if (topic->is_unknown) find_unknown(audit, topic);
     for (size_t j = 0; j < topic->stream_count; j++) {
       const audit_stream_t *stream = topic->streams[j];
-      judged_t judged = {audit, topic, &stream->stamps, audit_node_of(snapshot, stream->writer)};
+      judged_t judged = {.audit = audit,
+                         .topic = topic,
+                         .stamps = &stream->stamps,
+                         .owner = audit_node_of(snapshot, stream->writer)};
+      tb__time_kind_t kind;
+      judged.base = audit_declared_base(audit, judged.owner, topic->type, &kind);
       find_zero(&judged);
       find_other(&judged);
       find_off(&judged);

@@ -10,7 +10,6 @@
 #define SAMPLES_ENOUGH 200               /* of a topic */
 #define BYTES_ENOUGH   (8 * 1024 * 1024) /* of a topic */
 #define CANDIDATES_MAX 1024              /* topics of the graph that are looked at */
-#define RACE_NS        (50 * TB_NS_PER_MS)
 #define STEP_NS        (TB_NS_PER_S) /* of a /clock whose steps are not known yet: it may be slow */
 
 /* --- feeding --- */
@@ -53,6 +52,7 @@ static void feed(const audit_topics_t *topics, audit_stream_t *stream,
   const tb__contract_limits_t *limits = &stream->topic->limits;
   if (topics->has_clock && !step_ns) step_ns = STEP_NS;
   stream->stamps.limits = tb__stamp_limits(limits, step_ns, stream->topic->budget_ns);
+  if (stream->topic->known->edges.all) stream->stamps.limits.future_ns += TB__TF_FUTURE_NS;
   tb__stamp_kind_t kind = tb__stamps_feed(&stream->stamps, sample);
   if (!sample->ros_ns || !sample->system_ns ||
       apart(sample->ros_ns, sample->system_ns) <= 2 * tb__contract_other_domain_ns(limits, 0))
@@ -61,8 +61,9 @@ static void feed(const audit_topics_t *topics, audit_stream_t *stream,
   stream->of_clock += kind == TB__STAMP_GOOD;
 }
 
-static void settle_ahead_locked(audit_topics_t *topics, bool is_end)
+static void settle_ahead_locked(audit_topics_t *topics, bool must_feed)
 {
+  bool is_full = topics->ahead_count == AUDIT_AHEAD_MAX;
   audit_now_t now;
   size_t kept = 0;
   audit_clock_now(&topics->audit->clock, &now);
@@ -71,19 +72,16 @@ static void settle_ahead_locked(audit_topics_t *topics, bool is_end)
   for (size_t i = 0; i < topics->ahead_count; i++) {
     audit_ahead_t *ahead = &topics->ahead[i];
     audit_stream_t *stream = ahead->stream;
-    int64_t reached_ns = 0;
-    if (ahead->is_ahead) {
-      reached_ns = audit_clock_reached(&topics->audit->clock, ahead->sample.stamp_ns,
-                                       ahead->sample.arrival_ns);
-      bool is_late = now.steady_ns - ahead->sample.arrival_ns > 2 * RACE_NS;
-      stream->is_waiting |= !reached_ns && !is_late && !is_end;
-    }
+    tb__ahead_t is = {ahead->sample.stamp_ns, ahead->source_ns, ahead->sample.arrival_ns};
+    tb__ahead_state_t state = TB__AHEAD_SURE;
+    if (ahead->is_ahead) state = audit_clock_settle(&topics->audit->clock, &is, now.steady_ns);
+    stream->is_waiting |= state == TB__AHEAD_WAITS && !must_feed;
     if (stream->is_waiting) {
       topics->ahead[kept++] = *ahead;
       continue;
     }
-    if (reached_ns && reached_ns - ahead->sample.arrival_ns < RACE_NS)
-      ahead->sample.ros_ns = ahead->sample.stamp_ns;
+    if (state == TB__AHEAD_RACE) ahead->sample.ros_ns = ahead->sample.stamp_ns;
+    if (state == TB__AHEAD_WAITS && !is_full) continue; /* the end: it cannot be judged */
     feed(topics, stream, &ahead->sample, now.step_ns);
   }
   topics->ahead_count = kept;
@@ -93,7 +91,7 @@ static void settle_ahead_locked(audit_topics_t *topics, bool is_end)
  * the future. So one that is ahead waits until /clock has reached it, or has had the time to, and
  * those after it in its stream wait with it: they are fed in order. */
 static void take(audit_topics_t *topics, audit_stream_t *stream, tb__stamp_sample_t sample,
-                 const audit_now_t *now)
+                 int64_t source_ns, const audit_now_t *now)
 {
   bool is_ahead = topics->has_clock && sample.stamp_ns > now->clock_ns && now->clock_ns;
   if (!is_ahead && !stream->is_waiting) {
@@ -102,7 +100,7 @@ static void take(audit_topics_t *topics, audit_stream_t *stream, tb__stamp_sampl
   }
   if (topics->ahead_count == AUDIT_AHEAD_MAX) settle_ahead_locked(topics, true);
   stream->is_waiting = true;
-  topics->ahead[topics->ahead_count++] = (audit_ahead_t){stream, sample, is_ahead};
+  topics->ahead[topics->ahead_count++] = (audit_ahead_t){stream, sample, source_ns, is_ahead};
 }
 
 /* --- receiving --- */
@@ -113,22 +111,43 @@ typedef struct received {
   audit_now_t now;
 } received_t;
 
+tb__stamp_sample_t audit_stamp_sample(bool has_clock, int64_t stamp_ns,
+                                      const tb_ros2_sample_t *sample, const audit_now_t *now)
+{
+  int64_t system_ns = sample->receive_timestamp_ns;
+  return (tb__stamp_sample_t){
+      .has_stamp = true,
+      .stamp_ns = stamp_ns,
+      .ros_ns = has_clock ? now->clock_ns : system_ns,
+      .system_ns = has_clock ? system_ns : 0,
+      .arrival_ns = now->steady_ns,
+      .epoch = has_clock ? now->epoch : (tb__epoch_t){0},
+  };
+}
+
 static void take_stamp(received_t *received, int64_t stamp_ns, const char *frame, size_t length)
 {
   audit_topics_t *topics = received->topic->all;
   audit_stream_t *stream =
       stream_of(received->topic, received->sample->writer_guid, hash_of(frame, length));
-  int64_t system_ns = received->sample->receive_timestamp_ns;
   if (!stream) return;
-  tb__stamp_sample_t sample = {
-      .has_stamp = true,
-      .stamp_ns = stamp_ns,
-      .ros_ns = topics->has_clock ? received->now.clock_ns : system_ns,
-      .system_ns = topics->has_clock ? system_ns : 0,
-      .arrival_ns = received->now.steady_ns,
-      .epoch = topics->has_clock ? received->now.epoch : (tb__epoch_t){0},
-  };
-  take(topics, stream, sample, &received->now);
+  take(topics, stream,
+       audit_stamp_sample(topics->has_clock, stamp_ns, received->sample, &received->now),
+       received->sample->source_timestamp_ns, &received->now);
+}
+
+/* Whether there are transforms for it. */
+static void take_frame(const received_t *received, int64_t stamp_ns, const char *frame,
+                       size_t length)
+{
+  const audit_topic_t *topic = received->topic;
+  audit_topics_t *topics = topic->all;
+  tb__stamp_sample_t sample =
+      audit_stamp_sample(topics->has_clock, stamp_ns, received->sample, &received->now);
+  tb__stamp_limits_t limits =
+      tb__stamp_limits(&topic->limits, received->now.step_ns, topic->budget_ns);
+  audit_tf_message(&topics->audit->tf, (size_t)(topic - topics->list), frame, length, &sample,
+                   tb__stamp_kind(&limits, &sample));
 }
 
 static bool take_edge(void *user, const tb__edge_t *edge)
@@ -152,6 +171,7 @@ static void take_message(received_t *received)
   if (!status && known->head.stamp) {
     if (tb__message_head_frame(&known->head, &message, &frame, &length)) length = 0;
     take_stamp(received, stamp_ns, frame, length);
+    take_frame(received, stamp_ns, frame, length);
   } else if (!status) {
     status = tb__edge_paths_each(&known->edges, &message, take_edge, received);
   }
@@ -164,8 +184,13 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
   audit_topics_t *topics = topic->all;
   received_t received = {.topic = topic, .sample = sample};
   audit_clock_now(&topics->audit->clock, &received.now);
+  host_clocks_sample(&topics->audit->hosts, sample);
   pthread_mutex_lock(&topics->mutex);
-  if (!topic->is_over && !topic->is_misfit) {
+  if (!topic->is_over && topic->rate_hz > 0) audit_declared_take(topic, sample);
+  if (!topic->is_over && !topic->known) {
+    topic->samples++;
+    topic->is_over = topic->samples >= SAMPLES_ENOUGH;
+  } else if (!topic->is_over && !topic->is_misfit) {
     if (!topic->is_checked)
       topic->is_misfit = !tb__known_definition_fits(topic->known, sample->cdr, sample->size, NULL);
     topic->is_checked = true;
@@ -240,15 +265,15 @@ static bool is_without_header(const char *type)
   return false;
 }
 
-static bool is_candidate(const tb_ros2_graph_snapshot_t *snapshot, size_t index)
+static bool is_candidate(const tb_ros2_graph_snapshot_t *snapshot, size_t index, bool has_rate)
 {
   static const char *const others[] = {"/clock", "/rosout", "/parameter_events", "/tf_static"};
   const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[index];
   const char *slash = strrchr(endpoint->name, '/');
   if (endpoint->kind != TB_ROS2_ENDPOINT_TOPIC || !endpoint->is_publisher || !slash ||
-      slash[1] == '_' || is_without_header(endpoint->type))
+      (!has_rate && (slash[1] == '_' || is_without_header(endpoint->type))))
     return false;
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+  for (size_t i = 0; i < sizeof others / sizeof *others && !has_rate; i++)
     if (strcmp(endpoint->name, others[i]) == 0) return false;
   const tb_ros2_graph_endpoint_t *before = index ? endpoint - 1 : NULL;
   return !before || before->kind != endpoint->kind || !before->is_publisher ||
@@ -272,10 +297,12 @@ static int topic_add(audit_topics_t *topics, const tb_ros2_graph_endpoint_t *pub
         tb__manifest_topic(&audit->manifest, publisher->name, NULL);
     topic->limits = declared->limits;
     topic->budget_ns = declared->budget_ns;
+    topic->rate_hz = declared->rate_hz;
   }
   tb__definition_entry_t *entry;
   tb_status_t status = definition_requests_get(topics->requests, publisher, &entry);
-  if (status == TB_ERR_LIMIT || (!status && !has_stamps(entry))) return EXIT_OK;
+  if (status == TB_ERR_LIMIT || (!status && !has_stamps(entry) && topic->rate_hz <= 0))
+    return EXIT_OK;
   if (status) return command_failed(audit->command, status, NULL);
   topic->entry = entry;
   topic->name = strdup(publisher->name);
@@ -284,6 +311,23 @@ static int topic_add(audit_topics_t *topics, const tb_ros2_graph_endpoint_t *pub
   topics->count++; /* so that it is freed */
   if (topic->name && topic->type && !topic->hash == !publisher->type_hash) return EXIT_OK;
   return command_failed(topics->audit->command, TB_ERR_NO_MEMORY, NULL);
+}
+
+/* Those that the manifest declares, or the others. Returns the new count. */
+static size_t add_candidates(const audit_t *audit, bool are_declared, size_t *candidates,
+                             size_t count)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
+  for (size_t i = 0; i < snapshot->endpoint_count && count < CANDIDATES_MAX; i++) {
+    bool is_declared = false;
+    double rate_hz = 0;
+    if (audit->has_manifest)
+      rate_hz =
+          tb__manifest_topic(&audit->manifest, snapshot->endpoints[i].name, &is_declared)->rate_hz;
+    if (is_declared == are_declared && is_candidate(snapshot, i, rate_hz > 0))
+      candidates[count++] = i;
+  }
+  return count;
 }
 
 int audit_topics_begin(audit_t *audit)
@@ -298,8 +342,8 @@ int audit_topics_begin(audit_t *audit)
   bool is_vehicle = audit->has_manifest && audit->manifest.mode == TB__MODE_VEHICLE;
   topics->has_clock =
       !is_vehicle && tb_ros2_graph_publishers(snapshot, audit->clock_topic, &publishers) > 0;
-  for (size_t i = 0; i < snapshot->endpoint_count && count < CANDIDATES_MAX; i++)
-    if (is_candidate(snapshot, i)) candidates[count++] = i;
+  count = add_candidates(audit, true, candidates, count);
+  count = add_candidates(audit, false, candidates, count);
   topics->candidates = count;
   for (size_t i = 0; i < count && topics->count < AUDIT_TOPICS_MAX && !result; i++) {
     result = topic_add(topics, &snapshot->endpoints[candidates[(topics->first + i) % count]]);
@@ -316,6 +360,9 @@ static void topic_subscribe(audit_topic_t *topic)
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   tb_ros2_subscription_options_t options = {on_sample, topic};
   qos.reliability = TB_QOS_BEST_EFFORT; /* without history, acknowledgements and repetitions */
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(audit->view.steady, &now);
+  topic->begin_ns = now.ns;
   if (topic->hash) /* without it, nodes of ROS log a warning about the reader */
     (void)tb_ros2_type_hash_register(topic->type, topic->hash, NULL);
   if (tb_ros2_subscription_create(audit->view.context, topic->name, topic->type, &qos, &options,
@@ -342,10 +389,11 @@ static void topic_step(audit_topic_t *topic)
   tb__definition_state_t state = tb__definition_entry_state(topic->entry);
   topic->is_unknown = state == TB__DEFINITION_IS_UNKNOWN;
   known = tb__definition_entry_known(topic->entry);
-  if (!known || (!known->head.stamp && !known->edges.all)) return;
+  bool has_stamp = known && (known->head.stamp || known->edges.all);
+  if (!has_stamp && topic->rate_hz <= 0) return;
   pthread_mutex_lock(&topics->mutex);
   if (is_misfit) topic->is_misfit = topic->is_checked = false; /* the next message is looked at */
-  topic->known = known;
+  topic->known = has_stamp ? known : NULL;
   pthread_mutex_unlock(&topics->mutex);
   if (!topic->subscription) topic_subscribe(topic);
 }

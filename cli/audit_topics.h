@@ -9,9 +9,10 @@
 #include "definition_requests.h"
 
 struct audit;
-struct audit_clock;
+struct audit_now;
 
-#define AUDIT_TOPICS_MAX 64 /* sampled at once */
+#define AUDIT_TOPICS_MAX  64 /* sampled at once */
+#define AUDIT_WRITERS_MAX 8  /* of a topic whose rate is measured */
 
 /* The stamps of one publisher in one frame. */
 typedef struct audit_stream {
@@ -36,6 +37,15 @@ typedef struct audit_topic {
   bool is_unknown;              /* there is no definition */
   tb__contract_limits_t limits; /* the manifest's, or the defaults */
   int64_t budget_ns;            /* of the age; 0: none */
+  double rate_hz;               /* declared; 0: none */
+  struct audit_arrivals {
+    uint8_t writer[16];
+    uint64_t samples;
+    uint64_t first_sequence, last_sequence; /* 0: not known */
+    int64_t first_ns, last_ns;              /* steady */
+  } arrivals[AUDIT_WRITERS_MAX];            /* where a rate is declared */
+  size_t arrivals_count;
+  int64_t begin_ns; /* steady: since when it is sampled; 0: it is not */
   uint64_t samples, bytes, malformed;
   audit_stream_t **streams;
   size_t stream_count;
@@ -45,6 +55,7 @@ typedef struct audit_topic {
 typedef struct audit_ahead {
   audit_stream_t *stream;
   tb__stamp_sample_t sample;
+  int64_t source_ns;
   bool is_ahead;
 } audit_ahead_t;
 
@@ -71,6 +82,10 @@ void audit_topics_close(audit_topics_t *topics);
 int audit_topics_begin(struct audit *audit);
 void audit_topics_step(struct audit *audit);
 void audit_topics_end(struct audit *audit);
+
+/* A stamp that was received; `has_clock` as above. */
+tb__stamp_sample_t audit_stamp_sample(bool has_clock, int64_t stamp_ns,
+                                      const tb_ros2_sample_t *sample, const struct audit_now *now);
 
 /* Adds what stamps show of a node: tb__base_facts_t. */
 void audit_topics_base(const struct audit *audit, const char *node, uint64_t *of_clock,

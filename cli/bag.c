@@ -1,14 +1,21 @@
 #include "bag.h"
+#include "similar.h"
 #include "text.h"
+
+#define TOPICS_NAMED 5
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static const command_t *const commands[] = {&command_bag_info, &command_bag_check,
-                                            &command_bag_convert, &command_bag_cut,
-                                            &command_bag_recover};
+static const command_t *const commands[] = {
+    &command_bag_info, &command_bag_check,   &command_bag_convert,
+    &command_bag_cut,  &command_bag_recover, &command_bag_list,
+#ifdef TB_CLI_PLAY
+    &command_bag_play, &command_bag_record,
+#endif
+};
 
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
@@ -50,8 +57,9 @@ int bag_refused(const command_t *command, const char *const *paths, size_t count
   return EXIT_IO;
 }
 
-int bag_open_run(const command_t *command, const char *const *paths, size_t count,
-                 const tb_bag_reader_options_t *options, tb_bag_reader_t **out)
+static int open_run(const command_t *command, const char *const *paths, size_t count,
+                    const tb_bag_reader_options_t *options, bool may_be_first,
+                    tb_bag_reader_t **out)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_bag_reader_options_t one = *options;
@@ -60,14 +68,58 @@ int bag_open_run(const command_t *command, const char *const *paths, size_t coun
   if (status == TB_ERR_RANGE && options->run > 0)
     return command_usage_error(command, "--run: %s", error.text);
   if (status) return bag_refused(command, paths, count, &error);
-  size_t runs = tb_bag_reader_info(*out)->run_count;
+  const tb_bag_info_t *info = tb_bag_reader_info(*out);
+  size_t runs = info->run_count;
   if (options->run > 0 || runs == 1) return EXIT_OK;
+  if (may_be_first && strcmp(info->storage_id, "rosbag1") == 0) return EXIT_OK;
   tb_bag_reader_close(*out);
   *out = NULL;
   return command_usage_error(command,
                              "%s: time was set back while it was recorded: choose one of its runs "
                              "with --run 1 to %zu ('timebase bag info' lists them)",
                              paths[0], runs);
+}
+
+int bag_open_run(const command_t *command, const char *const *paths, size_t count,
+                 const tb_bag_reader_options_t *options, tb_bag_reader_t **out)
+{
+  return open_run(command, paths, count, options, false, out);
+}
+
+int bag_open_first_run(const command_t *command, const char *const *paths, size_t count,
+                       const tb_bag_reader_options_t *options, tb_bag_reader_t **out)
+{
+  return open_run(command, paths, count, options, true, out);
+}
+
+static size_t distance_of(const tb_bag_info_t *info, size_t topic, const char *name)
+{
+  return similar_distance(name + (*name == '/'),
+                          info->topics[topic].name + (info->topics[topic].name[0] == '/'));
+}
+
+void bag_no_topic(const command_t *command, const char *option, const tb_bag_info_t *info,
+                  const char *name)
+{
+  size_t nearest[TOPICS_NAMED], count = 0;
+  bool has_all = info->topic_count <= TOPICS_NAMED;
+  for (size_t i = 0; i < info->topic_count; i++) {
+    size_t at = count < TOPICS_NAMED ? count++ : TOPICS_NAMED;
+    for (; !has_all && at > 0 &&
+           distance_of(info, i, name) < distance_of(info, nearest[at - 1], name);
+         at--)
+      if (at < TOPICS_NAMED) nearest[at] = nearest[at - 1];
+    if (at < TOPICS_NAMED) nearest[at] = i;
+  }
+  text_err("timebase %s: %s: %s has no topic %s; ", command->name, option, info->path, name);
+  if (count < info->topic_count)
+    text_err("nearest of its %zu:", info->topic_count);
+  else
+    text_err("it has%s", count ? "" : " none");
+  for (size_t i = 0; i < count; i++)
+    text_err("%s %s", i ? "," : "", info->topics[nearest[i]].name);
+  text_err("\n");
+  command_print_usage(command);
 }
 
 int bag_unreadable(const command_t *command, const char *path, tb_status_t status,
@@ -81,16 +133,18 @@ int bag_unreadable(const command_t *command, const char *path, tb_status_t statu
 
 static int run(const command_t *command, int argc, char **argv)
 {
-  return command_run_one_of(command, commands, COMMAND_COUNT,
-                            "Inspects, checks and rewrites rosbag2 recordings.", argc, argv);
+  return command_run_one_of(
+      command, commands, COMMAND_COUNT,
+      "Inspects, checks and rewrites recordings of rosbag2 and bags of ROS 1.", argc, argv);
 }
 
 const command_t command_bag = {
     .name = "bag",
     .summary = "inspect, check, convert, cut and recover recordings",
-    .usage = "timebase bag info|check|convert|cut|recover ...",
+    .usage = "timebase bag info|check|convert|cut|recover|list|play|record ...",
     .help =
         "See 'timebase bag COMMAND --help' for details. A recording is a folder, with or without\n"
-        "metadata.yaml, or one of its files (.db3, .mcap, .zstd).\n",
+        "metadata.yaml, or one of its files (.db3, .mcap, .zstd;\n"
+        "of ROS 1 .bag, also as .bag.active).\n",
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include <timebase/bag_writer.h>
 
 #include "bag_limits.h"
+#include "bag_reencode.h"
 #include "command.h"
 
 extern const command_t command_bag_info;
@@ -13,6 +14,10 @@ extern const command_t command_bag_check;
 extern const command_t command_bag_convert;
 extern const command_t command_bag_cut;
 extern const command_t command_bag_recover;
+extern const command_t command_bag_list;
+/* The same as command_play and command_record, as they are called in `ros2 bag`. */
+extern const command_t command_bag_play;
+extern const command_t command_bag_record;
 
 /* Options about what is written, for bag_output_option. */
 enum {
@@ -39,23 +44,41 @@ enum {
   "  --compression-format zstd\n"                                                                  \
   "  --compression-level N\n"                                                                      \
   "                     1 (fast) to 19 (small)\n"                                                  \
-  "  --chunk-compression none|zstd|lz4, --chunk-size BYTES\n"                                      \
-  "                     of the chunks in MCAP files\n"                                             \
+  "  --chunk-compression none|zstd|lz4|bz2, --chunk-size BYTES\n"                                  \
+  "                     of the chunks in MCAP (not bz2) and .bag files (not zstd); default: as\n"  \
+  "                     those of BAG\n"                                                            \
   "  --max-bag-size BYTES, --max-bag-duration S\n"                                                 \
   "                     start another file beyond this\n" BAG_LIMIT_HELP
+
+/* The topics of a writer by topic of the reader and publisher. */
+typedef struct bag_publisher {
+  size_t topic, target;
+  char *name;
+  tb_reencoder_t *reencoder; /* its own; NULL: that of the topic, if there is one */
+} bag_publisher_t;
+
+typedef struct bag_publishers {
+  bag_publisher_t *items;
+  size_t count, last; /* `last`: found last */
+} bag_publishers_t;
 
 /* A copy of a recording, or of a part of it. */
 typedef struct bag_copy {
   const command_t *command;
   const char *output;
   tb_bag_writer_options_t options;
+  uint64_t size_before;          /* bytes of the files that were read */
   const char *storage;           /* that was requested, or NULL */
   const char *default_storage;   /* if nothing decides; NULL: as it was */
   const char *path;              /* of a recording whose further runs are copied too, or NULL */
   tb_bag_reader_options_t input; /* with which it was opened */
   tb_bag_reader_t *reader;
   tb_bag_writer_t *writer;
-  size_t *topics; /* of the writer, by topic of the reader; SIZE_MAX: left out */
+  size_t *topics; /* of the writer, by topic of the reader; SIZE_MAX: left out, SIZE_MAX - 1: it is
+                     added with its first message, which names a publisher */
+  bag_publishers_t publishers; /* in ROS 1 and MCAP, topics of the writer for each publisher */
+  bag_reencode_t reencode;
+  bool has_chunk_compression; /* it was requested */
   int64_t start_ns,
       end_ns; /* messages from start_ns on and before end_ns; INT64_MAX: to the last */
   uint64_t copied, failures;
@@ -64,30 +87,48 @@ typedef struct bag_copy {
   char failure[TB_ERROR_TEXT_SIZE]; /* the first failure to read, as it was reported */
   bool notes_losses;                /* in the copy, which is one of a damaged recording */
   char damage[TB_ERROR_TEXT_SIZE];  /* what opening it found, or "" */
+  bool has_extra_records;           /* attachments or metadata records were copied */
   tb_bag_extra_records_t left;      /* that the new format has no place for */
 } bag_copy_t;
 
 #define BAG_COPY_INIT(its_command)                                                                 \
   {                                                                                                \
-    .command = (its_command), .options = TB_BAG_WRITER_OPTIONS_INIT,                               \
-    .input = TB_BAG_READER_OPTIONS_INIT, .end_ns = INT64_MAX                                       \
+    .command = (its_command), .reencode.command = (its_command),                                   \
+    .options = TB_BAG_WRITER_OPTIONS_INIT, .input = TB_BAG_READER_OPTIONS_INIT,                    \
+    .end_ns = INT64_MAX                                                                            \
   }
 
 /* True if the option was one of BAG_OUTPUT_OPTIONS or BAG_LIMIT_OPTIONS; *result is EXIT_OK or
  * EXIT_USAGE then. */
 bool bag_output_option(bag_copy_t *copy, int option, int *result);
 
+/* The storage that was requested, or that the name of the output has, or the default; NULL: none.
+ */
+const char *bag_output_storage(const bag_copy_t *copy);
+
 /* The writer with the reader's topics (all, or those with wanted[i]), then all messages; with a
  * path run by run. A failure to read one is reported and counted. EXIT_OK, or EXIT_IO with a
  * message. Ends both. */
 int bag_copy_run(bag_copy_t *copy, const bool *wanted);
 void bag_copy_end(bag_copy_t *copy);
+/* Nothing was recovered of a damaged recording. */
+bool bag_copy_is_vain(const bag_copy_t *copy);
+/* Removes the recording that was written: its folder was made for it. */
+void bag_copy_remove(const bag_copy_t *copy);
 
 /* Opens recordings to read one run: `options->run`, or 0 for the only one there is (of several
  * recordings all, merged). EXIT_OK, or a message was printed: also if `run` is 0 and there are
  * several. */
 int bag_open_run(const command_t *command, const char *const *paths, size_t count,
                  const tb_bag_reader_options_t *options, tb_bag_reader_t **out);
+
+/* The same, but with `run` 0 the first of several runs inside of a .bag. */
+int bag_open_first_run(const command_t *command, const char *const *paths, size_t count,
+                       const tb_bag_reader_options_t *options, tb_bag_reader_t **out);
+
+/* Prints that the recording has no such topic, and which names are nearest. */
+void bag_no_topic(const command_t *command, const char *option, const tb_bag_info_t *info,
+                  const char *name);
 
 /* Names the commands for a damaged recording, on standard error. */
 void bag_print_hint(const command_t *command, const char *const *paths, size_t count);
@@ -103,6 +144,9 @@ int bag_unreadable(const command_t *command, const char *path, tb_status_t statu
 
 /* Memory or descriptors were used up: that is no property of the recording. */
 bool bag_is_out_of_room(const tb_error_t *error);
+
+/* Of its files, in bytes. */
+uint64_t bag_file_size(const tb_bag_info_t *info);
 
 /* Like "1 message", "2 messages". */
 const char *bag_plural(uint64_t count);

@@ -36,7 +36,7 @@ static int run(const command_t *command, int argc, char **argv)
   static const struct option options[] = {BAG_LIMIT_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
   tb_bag_limits_t limits = {0};
   int result = EXIT_OK;
-  for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+  for (int option; (option = command_next_option(argc, argv, ":h", options)) != -1;) {
     if (option == 'h') return command_help(command);
     if (!bag_limit_option(command, option, &limits, &result))
       return command_bad_option(command, option, argv);

@@ -1,32 +1,25 @@
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bag.h"
 #include "text.h"
 
-/* ---- options ---- */
+#define ROS1        "rosbag1" /* the storage; only recordings are made of recordings in it */
+#define ADDED_LATER (SIZE_MAX - 1)
 
-static bool parse_size(const command_t *command, const char *name, uint64_t *out)
-{
-  char *end;
-  errno = 0;
-  unsigned long long value = strtoull(optarg, &end, 10);
-  if (end == optarg || *end || errno || *optarg == '-' || value > SIZE_MAX) {
-    command_usage_error(command, "%s %s: must be a number of bytes", name, optarg);
-    return false;
-  }
-  *out = value;
-  return true;
-}
+/* ---- options ---- */
 
 static bool parse_compression(bag_copy_t *copy, int option)
 {
   static const char *const modes[] = {"none", "message", "file", NULL};
-  static const char *const chunks[] = {"none", "zstd", "lz4", NULL};
+  static const char *const chunks[] = {"none", "zstd", "lz4", "bz2", NULL};
   int word = 0;
   if (option == BAG_OPTION_MODE) {
     if (!command_parse_word(copy->command, "--compression-mode", optarg, modes, &word))
@@ -36,6 +29,7 @@ static bool parse_compression(bag_copy_t *copy, int option)
     if (!command_parse_word(copy->command, "--chunk-compression", optarg, chunks, &word))
       return false;
     copy->options.chunk_compression = (tb_bag_chunk_compression_t)word;
+    copy->has_chunk_compression = true;
   }
   return true;
 }
@@ -45,9 +39,10 @@ static bool parse_limit(bag_copy_t *copy, int option)
   uint64_t size = 0;
   switch (option) {
   case BAG_OPTION_MAX_SIZE:
-    return parse_size(copy->command, "--max-bag-size", &copy->options.max_size);
+    return command_parse_size(copy->command, "--max-bag-size", optarg, SIZE_MAX,
+                              &copy->options.max_size);
   case BAG_OPTION_CHUNK_SIZE:
-    if (!parse_size(copy->command, "--chunk-size", &size)) return false;
+    if (!command_parse_size(copy->command, "--chunk-size", optarg, SIZE_MAX, &size)) return false;
     copy->options.chunk_size = (size_t)size;
     return true;
   default:
@@ -69,7 +64,10 @@ bool bag_output_option(bag_copy_t *copy, int option, int *result)
     copy->output = optarg;
     return true;
   case 's':
-    if (!command_parse_storage(copy->command, optarg, &copy->storage)) *result = EXIT_USAGE;
+    if (strcmp(optarg, ROS1) == 0)
+      copy->storage = ROS1;
+    else if (!command_parse_storage(copy->command, optarg, &copy->storage))
+      *result = EXIT_USAGE;
     return true;
   case BAG_OPTION_FORMAT:
     copy->options.compression_format = optarg;
@@ -134,19 +132,73 @@ static tb_status_t copy_notes(bag_copy_t *copy, tb_error_t *error)
   return TB_OK;
 }
 
+static tb_status_t add_topic(bag_copy_t *copy, size_t index, const char *publisher, size_t *out,
+                             tb_error_t *error)
+{
+  const tb_bag_topic_t *topic = &tb_bag_reader_info(copy->reader)->topics[index];
+  tb_bag_writer_topic_t described = {.name = topic->name,
+                                     .type = topic->type,
+                                     .serialization_format = topic->serialization_format,
+                                     .offers = topic->offers,
+                                     .type_hash = topic->type_hash,
+                                     .definition = topic->definition,
+                                     .definition_encoding = topic->definition_encoding,
+                                     .publisher = publisher};
+  bag_reencode_describe(&copy->reencode, index, &described);
+  return tb_bag_writer_add_topic(copy->writer, &described, out, error);
+}
+
+static bool is_storage(const bag_copy_t *copy, const char *storage)
+{
+  return strcmp(copy->options.storage_id, storage) == 0;
+}
+
+static tb_status_t add_publisher(bag_copy_t *copy, const tb_bag_message_t *message,
+                                 const bag_publisher_t **out, tb_error_t *error)
+{
+  bag_publishers_t *all = &copy->publishers;
+  bag_publisher_t *items = reallocarray(all->items, all->count + 1, sizeof *items);
+  if (items) all->items = items;
+  bag_publisher_t added = {.topic = message->topic,
+                           .name = items ? strdup(message->publisher) : NULL};
+  if (!added.name) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  tb_status_t status = TB_OK;
+  if (is_storage(copy, ROS1))
+    status = bag_reencode_for_publisher(&copy->reencode, message->topic, &added.reencoder, error);
+  if (!status) status = add_topic(copy, message->topic, added.name, &added.target, error);
+  if (status) {
+    tb_reencoder_destroy(added.reencoder);
+    free(added.name);
+    return status;
+  }
+  all->last = all->count;
+  items[all->count] = added;
+  *out = &items[all->count++];
+  return TB_OK;
+}
+
+/* In a bag of ROS 1 and in MCAP, each publisher has a topic of its own. NULL: it is not known. */
+static tb_status_t find_publisher(bag_copy_t *copy, const tb_bag_message_t *message,
+                                  const bag_publisher_t **out, tb_error_t *error)
+{
+  bag_publishers_t *all = &copy->publishers;
+  *out = NULL;
+  if (!message->publisher || (!is_storage(copy, ROS1) && !is_storage(copy, "mcap"))) return TB_OK;
+  for (size_t i = 0; i < all->count; i++) {
+    const bag_publisher_t *known = &all->items[(all->last + i) % all->count];
+    if (known->topic != message->topic || strcmp(known->name, message->publisher) != 0) continue;
+    all->last = (size_t)(known - all->items);
+    *out = known;
+    return TB_OK;
+  }
+  return add_publisher(copy, message, out, error);
+}
+
 /* A topic that cannot be written is reported and left out. */
 static tb_status_t copy_topic(bag_copy_t *copy, size_t index, tb_error_t *error)
 {
-  const tb_bag_topic_t *topic = &tb_bag_reader_info(copy->reader)->topics[index];
-  tb_bag_writer_topic_t same = {.name = topic->name,
-                                .type = topic->type,
-                                .serialization_format = topic->serialization_format,
-                                .offers = topic->offers,
-                                .type_hash = topic->type_hash,
-                                .definition = topic->definition,
-                                .definition_encoding = topic->definition_encoding};
   copy->topics[index] = SIZE_MAX;
-  tb_status_t status = tb_bag_writer_add_topic(copy->writer, &same, &copy->topics[index], error);
+  tb_status_t status = add_topic(copy, index, NULL, &copy->topics[index], error);
   if (status != TB_ERR_INVALID) return status;
   command_failed(copy->command, status, error);
   copy->failures++;
@@ -166,26 +218,108 @@ static const char *storage_of_name(const char *path)
   while (length > 0 && path[length - 1] == '/')
     length--;
   if (ends_with(path, length, ".mcap")) return "mcap";
+  if (ends_with(path, length, ".bag")) return ROS1;
   return ends_with(path, length, ".db3") ? "sqlite3" : NULL;
+}
+
+const char *bag_output_storage(const bag_copy_t *copy)
+{
+  const char *storage = copy->storage ? copy->storage : storage_of_name(copy->output);
+  return storage ? storage : copy->default_storage;
+}
+
+/* As the chunks of the recording are, unless anything about compression was requested. MCAP has no
+ * bz2, and bags of ROS 1 no zstd: then it is what packs as well as that, or is nearest to it. */
+static void choose_compression(bag_copy_t *copy)
+{
+  static const struct {
+    const char *name;
+    tb_bag_chunk_compression_t mcap, ros1;
+  } formats[] = {{"lz4", TB_BAG_CHUNKS_LZ4, TB_BAG_CHUNKS_LZ4},
+                 {"zstd", TB_BAG_CHUNKS_ZSTD, TB_BAG_CHUNKS_LZ4},
+                 {"bz2", TB_BAG_CHUNKS_ZSTD, TB_BAG_CHUNKS_BZ2}};
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  bool to_ros1 = is_storage(copy, ROS1), is_ros1 = strcmp(info->storage_id, ROS1) == 0;
+  if (copy->has_chunk_compression || copy->options.compression_mode != TB_BAG_COMPRESS_NONE ||
+      (!to_ros1 && !is_storage(copy, "mcap")) ||
+      (!is_ros1 && info->compression != TB_BAG_COMPRESSION_CHUNKS))
+    return;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    if (strcmp(info->compression_format, formats[i].name) == 0)
+      copy->options.chunk_compression = to_ros1 ? formats[i].ros1 : formats[i].mcap;
+}
+
+/* Messages that are copied as they are must be of the generation that the format is for. */
+static tb_status_t check_generation(const bag_copy_t *copy, const bool *wanted, tb_error_t *error)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  bool to_ros1 = is_storage(copy, ROS1);
+  bool has_both = is_storage(copy, "mcap") && strcmp(info->storage_id, ROS1) != 0;
+  for (size_t i = 0; i < info->topic_count; i++) {
+    const char *format = info->topics[i].serialization_format;
+    bool is_ros1 = strcmp(format, "ros1") == 0;
+    if ((wanted && !wanted[i]) || is_ros1 == to_ros1 || (is_ros1 && has_both)) continue;
+    if (is_ros1)
+      return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                          "%s: topic %.80s is of ROS 1: its messages cannot be written to %s as "
+                          "they are; write a .bag (-o NAME.bag), or run timebase bag convert",
+                          info->path, info->topics[i].name, copy->options.storage_id);
+    return tb_error_set(
+        error, TB_ERR_UNSUPPORTED,
+        "%s: topic %.80s is serialized as \"%.20s\": a .bag holds messages of ROS 1 "
+        "only; write .mcap or .db3, or run timebase bag convert",
+        info->path, info->topics[i].name, format);
+  }
+  return TB_OK;
+}
+
+/* Where each message may name its publisher, topics are added as these are seen. */
+static tb_status_t add_topics(bag_copy_t *copy, const bool *wanted, tb_error_t *error)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  bool is_later = is_storage(copy, "mcap") && strcmp(info->storage_id, ROS1) == 0;
+  tb_status_t status = TB_OK;
+  copy->topics = calloc(info->topic_count + 1, sizeof *copy->topics);
+  if (!copy->topics) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  for (size_t i = 0; i < info->topic_count && !status; i++) {
+    copy->topics[i] = SIZE_MAX;
+    if ((wanted && !wanted[i]) || copy->reencode.topics[i].is_left_out) continue;
+    if (is_later)
+      copy->topics[i] = ADDED_LATER;
+    else
+      status = copy_topic(copy, i, error);
+  }
+  return status;
+}
+
+/* Topics without messages. */
+static tb_status_t add_other_topics(bag_copy_t *copy, tb_error_t *error)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  tb_status_t status = TB_OK;
+  for (size_t i = 0; i < copy->publishers.count; i++)
+    if (copy->topics[copy->publishers.items[i].topic] == ADDED_LATER)
+      copy->topics[copy->publishers.items[i].topic] = copy->publishers.items[i].target;
+  for (size_t i = 0; i < info->topic_count && !status; i++)
+    if (copy->topics[i] == ADDED_LATER) status = copy_topic(copy, i, error);
+  return status;
 }
 
 static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t *error)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
-  if (!copy->storage) copy->storage = storage_of_name(copy->output);
-  if (!copy->storage) copy->storage = copy->default_storage;
+  copy->storage = bag_output_storage(copy);
   copy->options.storage_id = copy->storage ? copy->storage : info->storage_id;
   copy->options.ros_distro = info->ros_distro;
-  tb_status_t status = tb_bag_writer_create(copy->output, &copy->options, &copy->writer, error);
+  choose_compression(copy);
+  tb_status_t status = copy->reencode.is_on ? TB_OK : check_generation(copy, wanted, error);
+  if (!status)
+    status = bag_reencode_prepare(&copy->reencode, info, copy->options.storage_id, wanted, error);
   if (status) return status;
-  copy->topics = calloc(info->topic_count + 1, sizeof *copy->topics);
-  if (!copy->topics) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-  status = copy_notes(copy, error);
-  for (size_t i = 0; i < info->topic_count && !status; i++) {
-    copy->topics[i] = SIZE_MAX;
-    if (!wanted || wanted[i]) status = copy_topic(copy, i, error);
-  }
-  return status;
+  copy->options.profile = bag_reencode_profile(&copy->reencode, info, wanted);
+  status = tb_bag_writer_create(copy->output, &copy->options, &copy->writer, error);
+  if (!status) status = copy_notes(copy, error);
+  return status ? status : add_topics(copy, wanted, error);
 }
 
 static bool is_wanted(const bag_copy_t *copy, const tb_bag_message_t *message)
@@ -216,6 +350,24 @@ static void report_unclosed(const bag_copy_t *copy, const tb_error_t *error)
   text_err("timebase %s: %s: everything before was copied\n", copy->command->name, error->text);
 }
 
+static tb_status_t copy_message(bag_copy_t *copy, tb_bag_message_t *message, tb_error_t *error)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  const bag_publisher_t *publisher = NULL;
+  tb_status_t status = find_publisher(copy, message, &publisher, error);
+  if (!status && !publisher && copy->topics[message->topic] == ADDED_LATER)
+    status = copy_topic(copy, message->topic, error);
+  if (status || (!publisher && copy->topics[message->topic] == SIZE_MAX)) return status;
+  if (!bag_reencode_message(&copy->reencode, info, publisher ? publisher->reencoder : NULL,
+                            message))
+    return TB_OK;
+  status = tb_bag_writer_write(
+      copy->writer, publisher ? publisher->target : copy->topics[message->topic],
+      message->log_time_ns, message->publish_time_ns, message->data, message->size, error);
+  if (!status) copy->copied++;
+  return status;
+}
+
 /* Until the end of the bag, or a signal. */
 static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
 {
@@ -236,10 +388,8 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
       continue;
     }
     if (!is_wanted(copy, &message)) continue;
-    status = tb_bag_writer_write(copy->writer, copy->topics[message.topic], message.log_time_ns,
-                                 message.publish_time_ns, message.data, message.size, error);
+    status = copy_message(copy, &message, error);
     if (status) return status;
-    copy->copied++;
   }
   return tb_error_set(error, TB_ERR_CANCELLED, "stopped by a signal; %s holds what was copied",
                       copy->output);
@@ -249,8 +399,12 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
 static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
 {
   tb_bag_extra_records_t left = {0};
+  tb_bag_writer_info_t before, after;
+  tb_bag_writer_get_info(copy->writer, &before);
   tb_status_t status = tb_bag_writer_copy_extra_records(copy->writer, copy->reader, copy->start_ns,
                                                         copy->end_ns, &left, error);
+  tb_bag_writer_get_info(copy->writer, &after);
+  if (after.file_size > before.file_size) copy->has_extra_records = true;
   if (status && ends_recovery(copy, error)) return status;
   if (status) report_failure(copy, error);
   copy->left.attachments += left.attachments;
@@ -279,6 +433,53 @@ static bool open_next_run(bag_copy_t *copy, tb_status_t *out_status, tb_error_t 
   return true;
 }
 
+uint64_t bag_file_size(const tb_bag_info_t *info)
+{
+  uint64_t size = 0;
+  for (size_t i = 0; i < info->file_count; i++) {
+    struct stat file;
+    if (stat(info->files[i], &file) == 0) size += (uint64_t)file.st_size;
+  }
+  return size;
+}
+
+/* Of the files with messages in the folder, which is our own. */
+static uint64_t size_of_output(const char *path)
+{
+  struct stat single;
+  uint64_t size =
+      stat(path, &single) == 0 && S_ISREG(single.st_mode) ? (uint64_t)single.st_size : 0;
+  DIR *folder = opendir(path);
+  for (struct dirent *entry; folder && (entry = readdir(folder));) {
+    struct stat file;
+    if (fstatat(dirfd(folder), entry->d_name, &file, 0) == 0 && S_ISREG(file.st_mode) &&
+        strcmp(entry->d_name, "metadata.yaml") != 0)
+      size += (uint64_t)file.st_size;
+  }
+  if (folder) closedir(folder);
+  return size;
+}
+
+typedef struct size_text {
+  char text[32];
+} size_text_t;
+
+/* With three digits or more, in the units of 1000. */
+static size_text_t size_text(uint64_t size)
+{
+  static const char *const units[] = {"kB", "MB", "GB", "TB"};
+  size_text_t out;
+  double value = (double)size / 1000;
+  size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < sizeof units / sizeof *units; unit++)
+    value /= 1000;
+  if (size < 1000)
+    snprintf(out.text, sizeof out.text, "%" PRIu64 " bytes", size);
+  else
+    snprintf(out.text, sizeof out.text, "%.*f %s", value < 100 ? 2 : 0, value, units[unit]);
+  return out;
+}
+
 static tb_status_t copy_runs(bag_copy_t *copy, tb_error_t *error)
 {
   tb_status_t status = copy_run(copy, error);
@@ -300,23 +501,49 @@ static tb_status_t note_losses(bag_copy_t *copy, tb_error_t *error)
   return status == TB_ERR_INVALID ? copy_note(copy, &other, &renamed, error) : status;
 }
 
+bool bag_copy_is_vain(const bag_copy_t *copy)
+{
+  bool has_losses = *copy->damage || copy->failures > 0;
+  return copy->notes_losses && has_losses && copy->copied == 0 && !copy->has_extra_records;
+}
+
 int bag_copy_run(bag_copy_t *copy, const bool *wanted)
 {
   tb_error_t error = TB_ERROR_INIT, at_end = TB_ERROR_INIT;
+  copy->size_before = bag_file_size(tb_bag_reader_info(copy->reader));
   tb_status_t status = open_output(copy, wanted, &error);
   if (!status) status = copy_runs(copy, &error);
+  if (!status) status = add_other_topics(copy, &error);
   if (!status) status = note_losses(copy, &error);
   tb_status_t closed = tb_bag_writer_close(copy->writer, &at_end);
   copy->writer = NULL;
   if (status) return command_failed(copy->command, status, &error);
   if (closed) return command_failed(copy->command, closed, &at_end);
   report_left(copy);
-  text_out("%s: %" PRIu64 " message%s\n", copy->output, copy->copied, bag_plural(copy->copied));
+  if (bag_copy_is_vain(copy)) return EXIT_OK;
+  text_out("%s: %" PRIu64 " message%s, %s (before: %s)\n", copy->output, copy->copied,
+           bag_plural(copy->copied), size_text(size_of_output(copy->output)).text,
+           size_text(copy->size_before).text);
   return EXIT_OK;
+}
+
+void bag_copy_remove(const bag_copy_t *copy)
+{
+  DIR *folder = opendir(copy->output);
+  for (struct dirent *entry; folder && (entry = readdir(folder));)
+    if (entry->d_name[0] != '.') unlinkat(dirfd(folder), entry->d_name, 0);
+  if (folder) closedir(folder);
+  if (rmdir(copy->output) != 0) unlink(copy->output); /* a single file */
 }
 
 void bag_copy_end(bag_copy_t *copy)
 {
   tb_bag_reader_close(copy->reader);
   free(copy->topics);
+  for (size_t i = 0; i < copy->publishers.count; i++) {
+    tb_reencoder_destroy(copy->publishers.items[i].reencoder);
+    free(copy->publishers.items[i].name);
+  }
+  free(copy->publishers.items);
+  bag_reencode_end(&copy->reencode);
 }

@@ -64,7 +64,7 @@ static int parse(cut_t *cut, int argc, char **argv, bool *help)
                                           {0}};
   const command_t *command = cut->copy.command;
   int option, result = EXIT_OK;
-  while (!result && (option = getopt_long(argc, argv, "-:o:s:h", options, NULL)) != -1) {
+  while (!result && (option = command_next_option(argc, argv, "-:o:s:h", options)) != -1) {
     if (option == 'h') {
       *help = true;
       return EXIT_OK;
@@ -152,8 +152,7 @@ static bool *choose_topics(const cut_t *cut)
       if (!strcmp(without_slash(info->topics[j].name), without_slash(cut->topics[i])))
         found = wanted[j] = true;
     if (found) continue;
-    command_usage_error(cut->copy.command, "--topics: %s has no topic %s", info->path,
-                        cut->topics[i]);
+    bag_no_topic(cut->copy.command, "--topics", info, cut->topics[i]);
     free(wanted);
     wanted = NULL;
   }
@@ -207,10 +206,10 @@ const command_t command_bag_cut = {
         "  --duration S       the end, counted from the start\n"
         "  --topics T...      only these topics: all words up to the next option (or --)\n"
         "  --run N            which run, of a recording in which time was set back\n"
-        "  -o, --output OUT   the folder of the new recording; it must not exist\n"
-        "  -s, --storage S    its format: sqlite3, mcap (default: by the extension of OUT, .db3 "
-        "or\n"
-        "                     .mcap; otherwise that of BAG)\n" BAG_OUTPUT_HELP
+        "  -o, --output OUT   the folder of the new recording, a .bag file in ROS 1; must not "
+        "exist\n"
+        "  -s, --storage S    its format: sqlite3, mcap, rosbag1 (default: by the extension of\n"
+        "                     OUT, .db3, .mcap or .bag; otherwise that of BAG)\n" BAG_OUTPUT_HELP
         "  -h, --help         this text\n\n"
         "T is seconds since 1970, 2023-11-14T22:13:20Z, or +S for S after the start of the\n"
         "recording. Where something could not be read, the rest is copied: status 3.\n",

@@ -109,8 +109,7 @@ static tb_status_t read_messages(bag_evidence_t *evidence, const tb_bag_info_t *
   return status == TB_ERR_NO_MEMORY ? status : TB_OK;
 }
 
-tb_status_t bag_evidence_read(const tb_bag_info_t *info, const tb_bag_limits_t *limits,
-                              bag_evidence_t *out)
+static tb_status_t take_manifest(const tb_bag_info_t *info, bag_evidence_t *out)
 {
   *out = (bag_evidence_t){0};
   for (size_t i = 0; i < info->note_count && !out->manifest; i++) {
@@ -118,7 +117,27 @@ tb_status_t bag_evidence_read(const tb_bag_info_t *info, const tb_bag_limits_t *
     out->manifest = strdup(info->notes[i].value);
     if (!out->manifest) return TB_ERR_NO_MEMORY;
   }
-  return read_messages(out, info, limits);
+  return TB_OK;
+}
+
+tb_status_t bag_evidence_read(const tb_bag_info_t *info, const tb_bag_limits_t *limits,
+                              bag_evidence_t *out)
+{
+  tb_status_t status = take_manifest(info, out);
+  return status ? status : read_messages(out, info, limits);
+}
+
+tb_status_t bag_evidence_read_notes(const tb_bag_info_t *info, bag_evidence_t *out)
+{
+  tb_status_t status = take_manifest(info, out);
+  for (size_t i = 0; i < info->topic_count; i++) {
+    const tb_bag_topic_t *topic = &info->topics[i];
+    if (strcmp(topic->type, STRING_TYPE) != 0) continue;
+    if (strcmp(topic->name, TB__POINTS_TOPIC) == 0) out->point_total += topic->message_count;
+    if (strcmp(topic->name, TB__MANIFEST_TOPIC) == 0 && topic->message_count > 0)
+      out->is_manifest_unread = !out->manifest;
+  }
+  return status;
 }
 
 tb_status_t bag_evidence_manifest(const bag_evidence_t *evidence, tb__manifest_t *out)

@@ -15,12 +15,15 @@ typedef struct bag_evidence {
   char *manifest; /* its text; NULL: there is none */
   tb__point_t *points;
   size_t point_count, point_total;
+  bool is_manifest_unread; /* a message holds it, which was not read */
 } bag_evidence_t;
 
 /* Reads what can be read of the recording that `info` is of, damaged ones too. Release it
  * afterwards. TB_ERR_NO_MEMORY. */
 tb_status_t bag_evidence_read(const tb_bag_info_t *info, const tb_bag_limits_t *limits,
                               bag_evidence_t *out);
+/* The same from the notes alone, without reading messages: of points only how many there are. */
+tb_status_t bag_evidence_read_notes(const tb_bag_info_t *info, bag_evidence_t *out);
 /* The manifest; TB_ERR_NOT_FOUND without one, TB_ERR_CORRUPT if it has errors. To be freed. */
 tb_status_t bag_evidence_manifest(const bag_evidence_t *evidence, tb__manifest_t *out);
 void bag_evidence_release(bag_evidence_t *evidence);

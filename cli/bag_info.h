@@ -7,18 +7,26 @@
 #include "bag_evidence.h"
 
 typedef struct bag_info_topic {
-  uint64_t count; /* messages that could be read */
-  int64_t first_ns, last_ns;
-  bag_digest_t *digest; /* NULL: not requested */
+  uint64_t count;            /* messages that could be read */
+  int64_t first_ns, last_ns; /* of a scan */
+  int64_t longest_gap_ns;    /* between messages that follow each other; of a scan */
+  uint64_t bytes;            /* of payloads; where those are read */
+  bag_digest_t *digest;      /* NULL: not requested */
   char sha256[BAG_DIGEST_TEXT_SIZE];
 } bag_info_topic_t;
 
 typedef struct bag_info {
   const tb_bag_info_t *bag;
+  const size_t *order; /* in which topics are shown */
   bag_info_topic_t *topics;
   uint64_t message_count; /* that could be read */
   int64_t start_ns, end_ns;
+  bool is_scanned; /* messages were read; otherwise counts and times are those of the reader's info
+                    */
+  bool was_scan_asked;
+  int sort;
   bool has_digests;
+  bool is_verbose;                 /* payloads are read: sizes are known */
   uint64_t failures;               /* to read something */
   char damage[TB_ERROR_TEXT_SIZE]; /* empty: none was seen */
   tb_error_t refused;              /* a part, by a ceiling or the machine: that is no damage */
@@ -31,7 +39,12 @@ void bag_info_compression(const bag_info_t *info, char *out, size_t size);
 /* Inside of the bag's folder. */
 const char *bag_info_file(const bag_info_t *info, size_t index);
 
+/* Messages a second; 0: there are not two, or a scan was not made. */
+double bag_info_rate(const bag_info_t *info, size_t topic);
+
 void bag_info_print(const bag_info_t *info);
+/* The names of topics, a line each. */
+void bag_info_print_names(const bag_info_t *info);
 /* False: no memory. */
 bool bag_info_print_json(const bag_info_t *info);
 

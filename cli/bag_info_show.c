@@ -9,7 +9,8 @@
 #include "json.h"
 #include "text.h"
 
-#define COLUMN_MAX 64
+#define COLUMN_MAX     64
+#define SERVICE_EVENTS "/_service_event"
 
 void bag_info_compression(const bag_info_t *info, char *out, size_t size)
 {
@@ -37,6 +38,13 @@ const char *bag_info_file(const bag_info_t *info, size_t index)
   if (strncmp(file, info->bag->path, length) != 0 || !file[length]) return file;
   file += length;
   return file + strspn(file, "/");
+}
+
+double bag_info_rate(const bag_info_t *info, size_t topic)
+{
+  const bag_info_topic_t *seen = &info->topics[topic];
+  if (!info->is_scanned || seen->count < 2 || seen->last_ns <= seen->first_ns) return 0;
+  return (double)(seen->count - 1) * TB_NS_PER_S / (double)(seen->last_ns - seen->first_ns);
 }
 
 /* ---- for people ---- */
@@ -81,21 +89,110 @@ static void print_topic(const bag_info_t *info, size_t index, const size_t colum
     text_out(" (%s)", topic->serialization_format);
   fill(columns[1], type_length(topic));
   text_out("%*" PRIu64 " message%s", (int)columns[2], seen->count, bag_plural(seen->count));
+  if (bag_info_rate(info, index) > 0 && !info->has_digests)
+    text_out("%*s  %.4g Hz, longest gap %.3f s", seen->count == 1, "", bag_info_rate(info, index),
+             (double)seen->longest_gap_ns / TB_NS_PER_S);
   if (info->has_digests) text_out("%*s  sha256 %s", seen->count == 1, "", seen->sha256);
   text_out("\n");
+}
+
+static const char *const reliabilities[] = {"reliable", "best_effort"};
+
+static bool is_reliable(const tb_qos_t *qos)
+{
+  return qos->reliability == TB_QOS_RELIABLE;
+}
+
+static bool is_transient_local(const tb_qos_t *qos)
+{
+  return qos->durability == TB_QOS_TRANSIENT_LOCAL;
+}
+
+static void print_details(const bag_info_t *info, size_t index)
+{
+  const tb_qos_t *qos = &info->bag->topics[index].qos;
+  text_out("    %s, %s, ", reliabilities[!is_reliable(qos)],
+           is_transient_local(qos) ? "transient_local" : "volatile");
+  if (qos->history == TB_QOS_KEEP_ALL)
+    text_out("keep_all");
+  else
+    text_out("keep_last %d", (int)qos->depth);
+  text_out("; %" PRIu64 " bytes\n", info->topics[index].bytes);
+}
+
+/* Whether it has the events of a service. */
+static bool is_service(const tb_bag_topic_t *topic)
+{
+  size_t length = strlen(topic->name), end = strlen(SERVICE_EVENTS);
+  return length > end && strcmp(topic->name + length - end, SERVICE_EVENTS) == 0;
+}
+
+static int service_length(const tb_bag_topic_t *topic)
+{
+  return (int)(strlen(topic->name) - strlen(SERVICE_EVENTS));
+}
+
+/* "package/srv/Name_Event" without the end. */
+static int service_type_length(const tb_bag_topic_t *topic)
+{
+  size_t length = strlen(topic->type), end = strlen("_Event");
+  return (int)(length > end && strcmp(topic->type + length - end, "_Event") == 0 ? length - end
+                                                                                 : length);
+}
+
+static void print_services(const bag_info_t *info)
+{
+  bool is_first = true;
+  for (size_t i = 0; i < info->bag->topic_count; i++) {
+    const tb_bag_topic_t *topic = &info->bag->topics[info->order[i]];
+    uint64_t count = info->topics[info->order[i]].count;
+    if (!is_service(topic)) continue;
+    if (is_first) text_out("services:\n");
+    is_first = false;
+    text_out("  %.*s  %.*s  %" PRIu64 " event%s\n", service_length(topic), topic->name,
+             service_type_length(topic), topic->type, count, bag_plural(count));
+  }
+}
+
+void bag_info_print_names(const bag_info_t *info)
+{
+  for (size_t i = 0; i < info->bag->topic_count; i++)
+    text_out("%s\n", info->bag->topics[info->order[i]].name);
 }
 
 static void print_topics(const bag_info_t *info)
 {
   size_t columns[3] = {0}; /* names, types, counts */
   for (size_t i = 0; i < info->bag->topic_count; i++) {
+    if (is_service(&info->bag->topics[i])) continue;
     widen(&columns[0], (size_t)text_columns(info->bag->topics[i].name));
     widen(&columns[1], type_length(&info->bag->topics[i]));
     widen(&columns[2], (size_t)snprintf(NULL, 0, "%" PRIu64, info->topics[i].count));
   }
   text_out("topics:\n");
+  for (size_t i = 0; i < info->bag->topic_count; i++) {
+    if (is_service(&info->bag->topics[info->order[i]])) continue;
+    print_topic(info, info->order[i], columns);
+    if (info->is_verbose) print_details(info, info->order[i]);
+  }
+  print_services(info);
+}
+
+static uint64_t payload_size(const bag_info_t *info)
+{
+  uint64_t size = 0;
   for (size_t i = 0; i < info->bag->topic_count; i++)
-    print_topic(info, i, columns);
+    size += info->topics[i].bytes;
+  return size;
+}
+
+/* Of payloads and files: the files have indexes and definitions too. */
+static void print_ratio(const bag_info_t *info)
+{
+  uint64_t payload = payload_size(info), size = bag_file_size(info->bag);
+  if (info->is_verbose && payload > 0)
+    text_out("%-13s %" PRIu64 " bytes of messages; the files have %.3g times that\n",
+             "payload:", payload, (double)size / (double)payload);
 }
 
 /* Only for a folder: a single file need not have any; a bad one is reported as damage. */
@@ -135,6 +232,8 @@ static void print_manifest(const bag_info_t *info)
 {
   tb__manifest_t manifest = {0};
   tb_status_t status = bag_evidence_manifest(&info->evidence, &manifest);
+  if (info->evidence.is_manifest_unread)
+    text_out("%-13s not read ('timebase manifest show' prints it)\n", "manifest:");
   if (!info->evidence.manifest) return;
   text_out("%-13s ", "manifest:");
   if (status)
@@ -146,6 +245,29 @@ static void print_manifest(const bag_info_t *info)
   tb__manifest_fini(&manifest);
 }
 
+/* How much was read, and what the counts rest on. */
+static const char *extent(const bag_info_t *info)
+{
+  static const char *const unread[] = {
+      [TB_BAG_COUNTED_ROWS] = "no message: counts from the rows (--scan reads times and topics)",
+      [TB_BAG_COUNTED_METADATA] = "no message: counts from metadata.yaml (--scan counts messages)",
+      [TB_BAG_COUNTED_SUMMARY] = "no message: counts from the summary (--scan counts messages)",
+  };
+  if (!info->is_scanned) return unread[info->bag->counted];
+  if (info->has_digests || info->is_verbose) return "every message in full";
+  return info->was_scan_asked
+             ? "topic and time of every message ('timebase bag check' reads everything)"
+             : "topic and time of every message, as there are no counts that fit";
+}
+
+static void print_points(const bag_info_t *info)
+{
+  if (!info->evidence.point_total) return;
+  text_out("%-13s %zu%s\n", "points:", info->evidence.point_total,
+           info->is_scanned ? "" : " (--scan prints them)");
+  if (info->is_scanned) bag_evidence_print_points(&info->evidence);
+}
+
 void bag_info_print(const bag_info_t *info)
 {
   char compression[40];
@@ -153,11 +275,11 @@ void bag_info_print(const bag_info_t *info)
   text_out("%-13s %s\n", "storage:", info->bag->storage_id);
   for (size_t i = 0; i < info->bag->file_count; i++)
     text_out("%-13s %s\n", i ? "" : "files:", bag_info_file(info, i));
+  text_out("%-13s %" PRIu64 " bytes\n", "size:", bag_file_size(info->bag));
+  print_ratio(info);
+  if (*info->bag->ros_distro) text_out("%-13s %s\n", "distribution:", info->bag->ros_distro);
   text_out("%-13s %" PRIu64 "\n", "messages:", info->message_count);
-  text_out("%-13s %s\n", "read:",
-           info->has_digests
-               ? "every message in full"
-               : "topic and time of every message ('timebase bag check' reads everything)");
+  text_out("%-13s %s\n", "read:", extent(info));
   if (info->message_count > 0) {
     int64_t ns = info->end_ns - info->start_ns;
     print_time("start:", info->start_ns);
@@ -169,10 +291,7 @@ void bag_info_print(const bag_info_t *info)
   text_out("%-13s %s\n", "compression:", compression);
   print_notes(info);
   print_manifest(info);
-  if (info->evidence.point_total) {
-    text_out("%-13s %zu\n", "points:", info->evidence.point_total);
-    bag_evidence_print_points(&info->evidence);
-  }
+  print_points(info);
   print_topics(info);
   for (size_t i = 0; i < info->bag->oddity_count; i++)
     text_out("%-13s %s\n", i ? "" : "odd:", info->bag->oddities[i]);
@@ -191,16 +310,52 @@ static json_t *json_time(int64_t ns, uint64_t count)
   return count > 0 ? json_integer(ns) : json_null();
 }
 
+static json_t *json_qos(const tb_qos_t *qos)
+{
+  return json_pack("{s:s, s:s, s:s, s:I}", "reliability", reliabilities[!is_reliable(qos)],
+                   "durability", is_transient_local(qos) ? "transient_local" : "volatile",
+                   "history", qos->history == TB_QOS_KEEP_ALL ? "keep_all" : "keep_last", "depth",
+                   (json_int_t)qos->depth);
+}
+
+static json_t *json_services(const bag_info_t *info)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < info->bag->topic_count; i++) {
+    const tb_bag_topic_t *topic = &info->bag->topics[info->order[i]];
+    if (!is_service(topic)) continue;
+    char *name = strndup(topic->name, (size_t)service_length(topic));
+    char *type = strndup(topic->type, (size_t)service_type_length(topic));
+    json_push(list, json_pack("{s:o, s:o, s:I}", "name", text_json(name ? name : ""), "type",
+                              text_json(type ? type : ""), "count",
+                              (json_int_t)info->topics[info->order[i]].count));
+    free(name);
+    free(type);
+  }
+  return list;
+}
+
 static json_t *json_topic(const bag_info_t *info, size_t index)
 {
   const tb_bag_topic_t *topic = &info->bag->topics[index];
   const bag_info_topic_t *seen = &info->topics[index];
-  json_t *object = json_pack(
-      "{s:o, s:o, s:o, s:I, s:o, s:o}", "name", text_json(topic->name), "type",
-      text_json(topic->type), "serialization_format", text_json(topic->serialization_format),
-      "count", (json_int_t)seen->count, "first_ns", json_time(seen->first_ns, seen->count),
-      "last_ns", json_time(seen->last_ns, seen->count));
-  if (object && info->has_digests) json_object_set_new(object, "sha256", text_json(seen->sha256));
+  json_t *object =
+      json_pack("{s:o, s:o, s:o, s:I}", "name", text_json(topic->name), "type",
+                text_json(topic->type), "serialization_format",
+                text_json(topic->serialization_format), "count", (json_int_t)seen->count);
+  if (object && info->is_scanned) {
+    json_put(object, "first_ns", json_time(seen->first_ns, seen->count));
+    json_put(object, "last_ns", json_time(seen->last_ns, seen->count));
+    double rate = bag_info_rate(info, index);
+    json_put(object, "rate_hz", rate > 0 ? json_real(rate) : json_null());
+    json_put(object, "longest_gap_ns", json_time(seen->longest_gap_ns, seen->count));
+  }
+  if (object) json_put(object, "qos", json_qos(&topic->qos));
+  if (object && (info->has_digests || info->is_verbose))
+    json_put(object, "size", json_integer((json_int_t)seen->bytes));
+  if (object && info->has_digests) {
+    json_put(object, "sha256", text_json(seen->sha256));
+  }
   return object;
 }
 
@@ -235,6 +390,10 @@ static json_t *json_points(const bag_info_t *info)
 
 static json_t *json_bag(const bag_info_t *info)
 {
+  static const char *const counted[] = {[TB_BAG_COUNTED_MESSAGES] = "messages",
+                                        [TB_BAG_COUNTED_ROWS] = "rows",
+                                        [TB_BAG_COUNTED_METADATA] = "metadata",
+                                        [TB_BAG_COUNTED_SUMMARY] = "summary"};
   char compression[40];
   bag_info_compression(info, compression, sizeof compression);
   json_t *files = json_array();
@@ -242,12 +401,17 @@ static json_t *json_bag(const bag_info_t *info)
   for (size_t i = 0; i < info->bag->file_count; i++)
     json_array_append_new(files, text_json(bag_info_file(info, i)));
   for (size_t i = 0; i < info->bag->topic_count; i++)
-    json_array_append_new(topics, json_topic(info, i));
+    json_array_append_new(topics, json_topic(info, info->order[i]));
   json_t *object = json_pack(
-      "{s:s, s:o, s:I, s:o, s:o, s:s, s:o}", "storage", info->bag->storage_id, "files", files,
-      "message_count", (json_int_t)info->message_count, "start_ns",
+      "{s:s, s:o, s:I, s:s, s:o, s:o, s:s, s:o}", "storage", info->bag->storage_id, "files", files,
+      "message_count", (json_int_t)info->message_count, "counts",
+      info->is_scanned ? "messages" : counted[info->bag->counted], "start_ns",
       json_time(info->start_ns, info->message_count), "end_ns",
       json_time(info->end_ns, info->message_count), "compression", compression, "topics", topics);
+  if (object) json_put(object, "size", json_integer((json_int_t)bag_file_size(info->bag)));
+  if (object) json_put(object, "services", json_services(info));
+  if (object && *info->bag->ros_distro)
+    json_put(object, "ros_distro", text_json(info->bag->ros_distro));
   if (object && info->evidence.manifest) json_put(object, "manifest", json_manifest(info));
   if (object && info->evidence.point_count) json_put(object, "points", json_points(info));
   if (object && info->bag->oddity_count > 0) json_object_set_new(object, "odd", json_odd(info));

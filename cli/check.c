@@ -15,6 +15,8 @@
 #include "contract/junit.h"
 #include "findings.h"
 #include "json.h"
+#include "manifest.h"
+#include "recording_feed.h"
 #include "text.h"
 
 enum { FOLDERS_MAX = 16 };
@@ -37,7 +39,7 @@ typedef struct check {
   const char *manifest_name; /* NULL: there is none */
   tb__recording_t recording;
   tb__report_t *report; /* NULL: none is wanted */
-  uint32_t *topics;     /* of the recording, by topic of the reader */
+  recording_feed_t feed;
   char damage[TB_ERROR_TEXT_SIZE];
   uint64_t unread, unclosed;
   bool is_salvaged;
@@ -72,60 +74,15 @@ static tb_status_t open_run(check_t *check, size_t run, tb_bag_reader_t **out, t
   return TB_OK;
 }
 
-/* One list item for each publisher that there was. */
-static uint32_t count_offers(const char *offers)
+static tb_status_t add_topics(check_t *check, const tb_bag_info_t *info)
 {
-  uint32_t count = 0;
-  for (const char *line = offers; line && *line; line = strchr(line, '\n')) {
-    if (*line == '\n') line++;
-    if (*line == '-') count++;
-  }
-  return count;
-}
-
-/* Of an earlier run; usually at the same place. False: it is new. */
-static bool find_topic(const check_t *check, const tb_bag_topic_t *topic, uint32_t likely,
-                       uint32_t *out)
-{
-  const tb__recording_t *recording = &check->recording;
-  for (uint32_t i = 0; i <= recording->topic_count; i++) {
-    uint32_t at = i ? i - 1 : likely;
-    if (at >= recording->topic_count || strcmp(recording->topics[at].name, topic->name) != 0)
-      continue;
-    *out = at;
-    return true;
-  }
-  return false;
-}
-
-static tb_status_t add_topics(check_t *check, const tb_bag_info_t *info, bool is_first)
-{
-  free(check->topics);
-  check->topics = calloc(info->topic_count + 1, sizeof *check->topics);
-  if (!check->topics) return TB_ERR_NO_MEMORY;
-  for (size_t i = 0; i < info->topic_count; i++) {
-    const tb_bag_topic_t *topic = &info->topics[i];
-    bool is_cdr = strcmp(topic->serialization_format, "cdr") == 0;
-    if (!is_first && find_topic(check, topic, (uint32_t)i, &check->topics[i])) continue;
-    tb__recorded_topic_input_t input = {.name = topic->name,
-                                        .type = topic->type,
-                                        .type_hash = topic->type_hash,
-                                        .definition = topic->definition,
-                                        .definition_encoding = topic->definition_encoding,
-                                        .is_cdr = is_cdr,
-                                        .is_latched =
-                                            topic->qos.durability == TB_QOS_TRANSIENT_LOCAL,
-                                        .offer_count = count_offers(topic->offers),
-                                        .message_count = topic->message_count};
-    tb_status_t status = tb__recording_add_topic(&check->recording, &input, &check->topics[i]);
-    if (status) return status;
-  }
-  if (check->recording.topic_count > TB__RECORDING_TOPICS_MAX)
+  tb_status_t status = recording_feed_topics(&check->feed, info);
+  if (!status && check->recording.topic_count > TB__RECORDING_TOPICS_MAX)
     tb_error_set(&check->refused, TB_ERR_LIMIT,
                  "%s: %u topics; only the first %d were judged: check a part of it ('timebase bag "
                  "cut --topics')",
                  check->arguments->bag, check->recording.topic_count, TB__RECORDING_TOPICS_MAX);
-  return TB_OK;
+  return status;
 }
 
 /* Every message once. What cannot be read is counted. */
@@ -141,13 +98,8 @@ static tb_status_t read_messages(check_t *check, tb_bag_reader_t *reader)
     } else if (status) {
       note_damage(check, error.text);
     } else {
-      tb__recorded_message_t taken = {.topic = check->topics[message.topic],
-                                      .log_ns = message.log_time_ns,
-                                      .publish_ns = message.publish_time_ns,
-                                      .data = message.data,
-                                      .size = message.size};
-      status = tb__recording_take(&check->recording, &taken);
-      if (status == TB_ERR_NO_MEMORY) return status;
+      status = recording_feed_message(&check->feed, &message);
+      if (status) return status;
     }
   }
 }
@@ -187,8 +139,8 @@ static tb_status_t begin(check_t *check, const tb_bag_info_t *info)
     check->report = check->recording.report = tb__report_create(name, "log time");
     if (!check->report) status = TB_ERR_NO_MEMORY;
   }
-  for (size_t i = 0; i < info->note_count && !status; i++)
-    tb__recording_note(&check->recording, info->notes[i].key, info->notes[i].value);
+  check->feed.recording = &check->recording;
+  if (!status) recording_feed_notes(&check->feed, info);
   return status;
 }
 
@@ -208,7 +160,7 @@ static tb_status_t read_runs(check_t *check, tb_error_t *error)
       status = begin(check, info);
     else
       tb__recording_begin_run(&check->recording);
-    if (!status) status = add_topics(check, info, run == 1);
+    if (!status) status = add_topics(check, info);
     if (!status) status = read_messages(check, reader);
     tb_bag_reader_close(reader);
     if (status) return tb_error_set(error, status, "%s", tb_status_message(status));
@@ -292,19 +244,11 @@ static int judge(check_t *check)
 /* EXIT_OK, or a message was printed. */
 static int load_manifest(check_t *check)
 {
-  tb_error_t error = TB_ERROR_INIT;
-  if (!check->arguments->manifest) return EXIT_OK;
-  tb__problems_t *problems = calloc(1, sizeof *problems);
-  tb_status_t status = problems ? tb__manifest_load(check->arguments->manifest, problems,
-                                                    &check->manifest, NULL, &error)
-                                : TB_ERR_NO_MEMORY;
-  free(problems);
-  if (!status) check->manifest_name = check->arguments->manifest;
-  if (status == TB_ERR_CORRUPT) {
-    command_failed(check->command, status, &error);
-    return EXIT_USAGE;
-  }
-  return status ? command_bad_file(check->command, status, &error) : EXIT_OK;
+  const char *path = check->arguments->manifest;
+  if (!path) return EXIT_OK;
+  int result = manifest_load(check->command, path, &check->manifest, NULL);
+  if (!result) check->manifest_name = path;
+  return result;
 }
 
 /* False: *result is set. */
@@ -322,7 +266,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
                                           BAG_LIMIT_OPTIONS,
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
-  for (int option; (option = getopt_long(argc, argv, ":hm:", options, NULL)) != -1;) {
+  for (int option; (option = command_next_option(argc, argv, ":hm:", options)) != -1;) {
     *result = EXIT_OK;
     if (option == 'j') {
       out->json = true;
@@ -391,7 +335,7 @@ static int run(const command_t *command, int argc, char **argv)
   tb__recording_fini(&check.recording);
   tb__report_destroy(check.report);
   if (check.manifest_name) tb__manifest_fini(&check.manifest);
-  free(check.topics);
+  recording_feed_fini(&check.feed);
   return command_finish(command, result);
 }
 

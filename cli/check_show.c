@@ -6,8 +6,8 @@
 #include "bag.h"
 #include "check.h"
 #include "contract/durations.h"
+#include "contract_json.h"
 #include "findings.h"
-#include "json.h"
 #include "text.h"
 
 #define COLUMN_MAX 48
@@ -217,19 +217,6 @@ static json_t *integer(uint64_t value)
   return json_integer((json_int_t)value);
 }
 
-static json_t *spread_json(const tb__spread_t *spread)
-{
-  json_t *out = json_object();
-  json_put(out, "count", integer(spread->moments.count));
-  json_put(out, "least_ns", json_integer(spread->moments.min_ns));
-  json_put(out, "mean_ns", json_real(spread->moments.mean_ns));
-  json_put(out, "deviation_ns", json_real(tb__moments_deviation(&spread->moments)));
-  json_put(out, "p50_ns", json_integer(tb__spread_quantile(spread, 0.5)));
-  json_put(out, "p99_ns", json_integer(tb__spread_quantile(spread, 0.99)));
-  json_put(out, "greatest_ns", json_integer(spread->moments.max_ns));
-  return out;
-}
-
 static json_t *receipt_json(const tb__stamps_t *stamps)
 {
   tb__receipt_score_t score = tb__stamps_receipt_score(stamps);
@@ -262,7 +249,7 @@ static json_t *stream_json(const tb__recording_t *recording, const tb__recorded_
   json_put(out, "equal", integer(stamps->equal));
   json_put(out, "backward", integer(stamps->backward));
   json_put(out, "backward_greatest_ns", json_integer(stamps->backward_ns));
-  json_put(out, "age", spread_json(&stamps->age));
+  json_put(out, "age", contract_spread_json(&stamps->age));
   json_put(out, "receipt",
            recording->has_clock || recording->provenance.log_time == TB__LOG_TIME_ROS
                ? json_null()
@@ -270,54 +257,12 @@ static json_t *stream_json(const tb__recording_t *recording, const tb__recorded_
   return out;
 }
 
-static json_t *answers_json(const tb__recording_t *recording, uint32_t index)
-{
-  const tb__tf_topic_t *counts = tb__tf_cover_topic(&recording->cover, index);
-  if (!counts || counts->messages == 0) return json_null();
-  json_t *out = json_object();
-  json_put(out, "messages", integer(counts->messages));
-  json_put(out, "at_once", integer(counts->covered));
-  json_put(out, "later", integer(counts->waited));
-  json_put(out, "never", integer(counts->never));
-  json_put(out, "too_old", integer(counts->too_old));
-  json_put(out, "no_transform", integer(counts->unknown));
-  json_put(out, "not_followed", integer(counts->dropped));
-  json_put(out, "wait", counts->wait ? spread_json(counts->wait) : json_null());
-  json_put(out, "last_child",
-           counts->worst_ns > 0
-               ? text_json(tb__tf_cover_name(&recording->cover, counts->worst_edge))
-               : json_null());
-  return out;
-}
-
-static json_t *edge_json(const tb__tf_cover_t *cover, uint32_t child, const tb__tf_edge_t *edge)
-{
-  json_t *out = json_object();
-  json_put(out, "parent", text_json(tb__tf_cover_name(cover, edge->parent)));
-  json_put(out, "child", text_json(tb__tf_cover_name(cover, child)));
-  json_put(out, "static", json_boolean(edge->is_static));
-  json_put(out, "late", integer(edge->late));
-  json_put(out, "never", integer(edge->never));
-  json_put(out, "parent_changes", integer(edge->parent_changes));
-  json_put(out, "wait", edge->wait ? spread_json(edge->wait) : json_null());
-  return out;
-}
-
-static json_t *edges_json(const tb__tf_cover_t *cover)
-{
-  json_t *list = json_array();
-  for (uint32_t i = 0; i < cover->name_count; i++) {
-    const tb__tf_edge_t *edge = tb__tf_cover_edge(cover, i);
-    if (edge) json_push(list, edge_json(cover, i, edge));
-  }
-  return list;
-}
-
 static json_t *topic_json(const tb__recording_t *recording, uint32_t index)
 {
   const tb__recorded_topic_t *topic = &recording->topics[index];
   double share;
   const char *are = check_stamps_are(recording, index, &share);
+  json_t *answers = contract_tf_topic_json(&recording->cover, index);
   json_t *out = json_object(), *streams = json_array();
   for (const tb__recorded_stream_t *stream = topic->first; stream; stream = stream->next)
     json_push(streams, stream_json(recording, stream));
@@ -334,11 +279,12 @@ static json_t *topic_json(const tb__recording_t *recording, uint32_t index)
            topic->known ? json_string(tb__definition_origin_text(topic->known->origin))
                         : json_null());
   json_put(out, "unreadable", integer(topic->unreadable));
-  json_put(out, "source_to_receive", topic->travel ? spread_json(topic->travel) : json_null());
+  json_put(out, "source_to_receive",
+           topic->travel ? contract_spread_json(topic->travel) : json_null());
   json_put(out, "sent_out_of_order", integer(topic->sent_backward));
   json_put(out, "stamps_are", are ? json_string(are) : json_null());
   json_put(out, "stamps_confidence", json_real(share));
-  json_put(out, "transforms", answers_json(recording, index));
+  json_put(out, "transforms", answers ? answers : json_null());
   json_put(out, "streams", streams);
   return out;
 }
@@ -409,6 +355,6 @@ json_t *check_json(const check_result_t *result)
   json_put(out, "evidence", evidence);
   json_put(out, "clock", clock_json(recording));
   json_put(out, "topics", topics);
-  json_put(out, "transforms", edges_json(&recording->cover));
+  json_put(out, "transforms", contract_tf_edges_json(&recording->cover, NULL, NULL));
   return out;
 }

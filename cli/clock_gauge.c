@@ -3,10 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "json.h"
 #include "publishers.h"
+#include "ros1_ticks.h"
+#include "text.h"
 
 #define DEPTH         50 /* ticks come faster than a busy machine takes them */
 #define LATENCY_SHARE 0.999
+#define NS_PER_US     1000
 
 #define SECONDS(ns) ((double)(ns) / (double)TB_NS_PER_S)
 
@@ -50,28 +54,66 @@ void clock_latency_add(tb__spread_t *latency, const tb_ros2_sample_t *sample)
 
 /* --- the error --- */
 
-clock_error_t clock_error_make(double factor, double rate_hz, int64_t step_ns,
-                               const tb__spread_t *latency)
+/* A quantile is the middle of a bin: the bound is its end. */
+static int64_t bound_of(const tb__spread_t *latency)
 {
-  clock_error_t error = {.factor = factor,
-                         .rate_hz = rate_hz,
-                         .latency_ns = tb__spread_quantile(latency, LATENCY_SHARE)};
-  if (step_ns > 0 && factor > 0 && error.latency_ns >= 0)
-    error.error_ns = (int64_t)(factor * (double)error.latency_ns) + step_ns;
+  int64_t bound_ns = tb__spread_quantile(latency, LATENCY_SHARE);
+  if (bound_ns > 0) bound_ns += bound_ns / TB__SPREAD_STEPS + NS_PER_US;
+  return bound_ns < latency->moments.max_ns ? bound_ns : latency->moments.max_ns;
+}
+
+clock_error_t clock_error_make(const tb__tick_stream_t *ticks, const tb__spread_t *latency)
+{
+  clock_error_t error = {.factor = tb__tick_stream_factor(ticks),
+                         .rate_hz = tb__tick_stream_rate(ticks),
+                         .latency_ns = bound_of(latency)};
+  if (!latency->moments.count) return error;
+  if (ticks->usual_step_ns > 0) error.step_ns = ticks->longest_step_ns;
+  if (error.step_ns > 0 && error.factor > 0 && error.latency_ns >= 0)
+    error.error_ns = (int64_t)ceil(error.factor * (double)error.latency_ns) + error.step_ns;
   return error;
 }
 
+/* The longest tick is as much longer than the others at another rate. */
 double clock_error_rate(const clock_error_t *error, int64_t allowed_ns)
 {
   double left = SECONDS(allowed_ns) - error->factor * SECONDS(error->latency_ns);
-  return left > 0 ? ceil(error->factor / left) : 0;
+  return left > 0 ? ceil(error->rate_hz * SECONDS(error->step_ns) / left) : 0;
 }
 
 double clock_error_factor(const clock_error_t *error, int64_t allowed_ns)
 {
-  double seconds = SECONDS(error->latency_ns);
-  if (error->rate_hz > 0) seconds += 1 / error->rate_hz;
-  return seconds > 0 ? SECONDS(allowed_ns) / seconds : 0;
+  return error->error_ns > 0 ? error->factor * (double)allowed_ns / (double)error->error_ns : 0;
+}
+
+void clock_error_print(const clock_error_t *error, int64_t allowed_ns)
+{
+  if (!error->error_ns) return;
+  text_out("its time is wrong by at most %.1f ms", 1e3 * SECONDS(error->error_ns));
+  if (!allowed_ns) return;
+  double rate_hz = clock_error_rate(error, allowed_ns);
+  text_out(" (allowed are %.1f ms: ", 1e3 * SECONDS(allowed_ns));
+  if (rate_hz > 0) text_out("from %.0f Hz on at this factor, or ", rate_hz);
+  text_out("up to a factor of %.3f at this rate)", clock_error_factor(error, allowed_ns));
+}
+
+static json_t *number_json(double value, bool is_known)
+{
+  return is_known ? json_real(value) : json_null();
+}
+
+void clock_error_put(json_t *object, const clock_error_t *error, int64_t allowed_ns)
+{
+  bool is_known = error->error_ns > 0;
+  json_put(object, "error_ns", is_known ? json_integer(error->error_ns) : json_null());
+  json_put(object, "error_latency_ns", is_known ? json_integer(error->latency_ns) : json_null());
+  json_put(object, "error_step_ns", is_known ? json_integer(error->step_ns) : json_null());
+  json_put(object, "max_error_ns", allowed_ns ? json_integer(allowed_ns) : json_null());
+  if (!allowed_ns) return;
+  double rate_hz = clock_error_rate(error, allowed_ns);
+  json_put(object, "rate_for_max_error_hz", number_json(rate_hz, is_known && rate_hz > 0));
+  json_put(object, "rtf_for_max_error",
+           number_json(clock_error_factor(error, allowed_ns), is_known));
 }
 
 /* --- gathering --- */
@@ -84,7 +126,7 @@ static int64_t steady_now(const clock_gauge_t *gauge)
 }
 
 /* On a thread of DDS. */
-static void on_tick(const tb_ros2_sample_t *sample, void *user)
+void clock_gauge_feed(const tb_ros2_sample_t *sample, void *user)
 {
   clock_gauge_t *gauge = user;
   int64_t tick_ns, now_ns = steady_now(gauge);
@@ -95,21 +137,28 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
   pthread_mutex_unlock(&gauge->mutex);
 }
 
-int clock_gauge_open(const command_t *command, tb_ros2_context_t *context, const char *topic,
-                     clock_gauge_t *out)
+int clock_gauge_begin(const command_t *command, clock_gauge_t *out)
 {
-  tb_error_t error = TB_ERROR_INIT;
-  tb_qos_t qos = TB_QOS_INIT_CLOCK;
-  tb_ros2_subscription_options_t options = {on_tick, out};
   memset(out, 0, sizeof *out);
-  qos.depth = DEPTH;
   tb_status_t status = tb_steady_clock_create(&out->steady);
   if (status) return command_failed(command, status, NULL);
   pthread_mutex_init(&out->mutex, NULL);
   tb__ticks_init(&out->ticks, NULL, true);
   out->begin_ns = steady_now(out);
-  status = tb_ros2_subscription_create(context, topic, CLOCK_TYPE, &qos, &options,
-                                       &out->subscription, &error);
+  return EXIT_OK;
+}
+
+int clock_gauge_open(const command_t *command, tb_ros2_context_t *context, const char *topic,
+                     clock_gauge_t *out)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_t qos = TB_QOS_INIT_CLOCK;
+  tb_ros2_subscription_options_t options = {clock_gauge_feed, out};
+  qos.depth = DEPTH;
+  int result = clock_gauge_begin(command, out);
+  if (result) return result;
+  tb_status_t status = tb_ros2_subscription_create(context, topic, CLOCK_TYPE, &qos, &options,
+                                                   &out->subscription, &error);
   return status ? command_failed(command, status, &error) : EXIT_OK;
 }
 
@@ -117,9 +166,23 @@ void clock_gauge_close(clock_gauge_t *gauge)
 {
   if (!gauge->steady) return;
   tb_ros2_subscription_destroy(gauge->subscription);
+  ros1_gauge_close(gauge);
   pthread_mutex_destroy(&gauge->mutex);
   tb_steady_clock_destroy(gauge->steady);
   gauge->steady = NULL;
+}
+
+bool clock_gauge_listens(const clock_gauge_t *gauge)
+{
+  return gauge->subscription || gauge->ros1 || gauge->is_fed;
+}
+
+uint32_t clock_gauge_publishers(clock_gauge_t *gauge)
+{
+  pthread_mutex_lock(&gauge->mutex);
+  uint32_t count = gauge->ticks.publisher_count + (gauge->ticks.unattributed > 0);
+  pthread_mutex_unlock(&gauge->mutex);
+  return count;
 }
 
 void clock_gauge_restart(clock_gauge_t *gauge)
@@ -154,7 +217,7 @@ clock_gauge_facts_t clock_gauge_read(clock_gauge_t *gauge)
   facts.rate_hz = tb__tick_stream_rate(all);
   facts.factor = tb__tick_stream_factor(all);
   facts.step_ns = all->usual_step_ns;
-  facts.error = clock_error_make(facts.factor, facts.rate_hz, facts.step_ns, &gauge->latency);
+  facts.error = clock_error_make(all, &gauge->latency);
   pthread_mutex_unlock(&gauge->mutex);
   return facts;
 }

@@ -43,38 +43,6 @@ static void explain_source(const command_t *command, ros_clock_t *clock)
 #include "publishers.h"
 #include "unnamed.h"
 
-int topic_clock_open(const command_t *command, int domain, const char *topic, uint32_t publishers,
-                     ros_clock_t *out)
-{
-  tb_error_t error = TB_ERROR_INIT;
-  tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
-  tb_ros2_clock_source_options_t source_options = TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT;
-  tb_ros2_context_t *context = NULL;
-  tb_ros2_graph_t *graph = NULL;
-  options.has_domain_id = domain >= 0;
-  options.domain_id = domain >= 0 ? domain : 0;
-  *out = (ros_clock_t){0};
-  if (!topic) topic = "/clock";
-  snprintf(out->topic, sizeof out->topic, "%s%s", topic[0] == '/' ? "" : "/", topic);
-  source_options.topic = topic;
-  source_options.writers_max = publishers;
-  tb_status_t status = tb_ros2_context_create(&options, &context, &error);
-  if (status) return command_failed(command, status, &error);
-  out->context = context;
-  status = tb_ros2_clock_source_create(context, &source_options, &out->source, &error);
-  if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error.text);
-  if (!status) status = tb_ros2_graph_create(context, &graph, &error);
-  out->graph = graph;
-  if (!status) status = clock_on_source(out);
-  return status ? command_failed(command, status, &error) : EXIT_OK;
-}
-
-static void close_topic(ros_clock_t *clock)
-{
-  tb_ros2_graph_destroy(clock->graph);
-  tb_ros2_context_destroy(clock->context);
-}
-
 static const char *other_type(const publishers_t *publishers)
 {
   for (size_t i = 0; i < publishers->count; i++)
@@ -160,26 +128,52 @@ static void explain_topic(const command_t *command, ros_clock_t *clock)
   publishers_release(&publishers);
 }
 
+static void read_facts(const ros_clock_t *clock, ros_clock_facts_t *out)
+{
+  tb_ros2_clock_source_status_t status = {0};
+  tb_ros2_clock_source_status(clock->source, &status);
+  *out = (ros_clock_facts_t){status.matched, status.first_sample_ns, status.last_sample_ns};
+}
+
+static void leave_topic(ros_clock_t *clock)
+{
+  tb_ros2_graph_destroy(clock->graph);
+  tb_ros2_context_destroy(clock->context);
+}
+
+int topic_clock_open(const command_t *command, int domain,
+                     const tb_ros2_clock_source_options_t *source, ros_clock_t *out)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_context_options_t options = TB_ROS2_CONTEXT_OPTIONS_INIT;
+  const char *topic = source && source->topic ? source->topic : "/clock";
+  tb_ros2_context_t *context = NULL;
+  tb_ros2_graph_t *graph = NULL;
+  options.has_domain_id = domain >= 0;
+  options.domain_id = domain >= 0 ? domain : 0;
+  *out = (ros_clock_t){.explain = explain_topic, .read_facts = read_facts, .leave = leave_topic};
+  snprintf(out->topic, sizeof out->topic, "%s%s", topic[0] == '/' ? "" : "/", topic);
+  tb_status_t status = tb_ros2_context_create(&options, &context, &error);
+  if (status) return command_failed(command, status, &error);
+  out->context = context;
+  status = tb_ros2_clock_source_create(context, source, &out->source, &error);
+  if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error.text);
+  if (!status) status = tb_ros2_graph_create(context, &graph, &error);
+  out->graph = graph;
+  if (!status) status = clock_on_source(out);
+  return status ? command_failed(command, status, &error) : EXIT_OK;
+}
+
 #else
 
-int topic_clock_open(const command_t *command, int domain, const char *topic, uint32_t publishers,
-                     ros_clock_t *out)
+int topic_clock_open(const command_t *command, int domain,
+                     const struct tb_ros2_clock_source_options *source, ros_clock_t *out)
 {
-  (void)domain, (void)topic, (void)publishers, (void)out;
+  (void)domain, (void)source, (void)out;
   text_err("timebase %s: built without ROS 2, so /clock cannot be followed; set TIMEBASE_SOURCE to "
            "another source\n",
            command->name);
   return EXIT_IO;
-}
-
-static void close_topic(ros_clock_t *clock)
-{
-  (void)clock;
-}
-
-static void explain_topic(const command_t *command, ros_clock_t *clock)
-{
-  (void)command, (void)clock;
 }
 
 #endif
@@ -188,7 +182,7 @@ int ros_clock_open(const command_t *command, int domain, ros_clock_t *out)
 {
   const char *name = source_name();
   *out = (ros_clock_t){0};
-  if (!name) return topic_clock_open(command, domain, NULL, 0, out);
+  if (!name) return topic_clock_open(command, domain, NULL, out);
   if (domain < 0) return named_clock_open(command, name, out);
   return command_usage_error(
       command, "--domain cannot be used with TIMEBASE_SOURCE=%s, which is in no domain", name);
@@ -198,14 +192,21 @@ void ros_clock_close(ros_clock_t *clock)
 {
   tb_clock_destroy(clock->clock);
   tb_source_destroy(clock->source);
-  close_topic(clock);
+  if (clock->leave) clock->leave(clock);
   *clock = (ros_clock_t){0};
+}
+
+ros_clock_facts_t ros_clock_facts(const ros_clock_t *clock)
+{
+  ros_clock_facts_t facts = {0};
+  if (clock->read_facts) clock->read_facts(clock, &facts);
+  return facts;
 }
 
 void ros_clock_explain(const command_t *command, ros_clock_t *clock)
 {
-  if (clock->context)
-    explain_topic(command, clock);
+  if (clock->explain)
+    clock->explain(command, clock);
   else
     explain_source(command, clock);
 }

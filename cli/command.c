@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
@@ -9,10 +10,13 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <timebase/clock.h>
 #include <timebase/log.h>
+#include <timebase/steady_clock.h>
 #include <unistd.h>
 
+#include "similar.h"
 #include "text.h"
 
 int command_help(const command_t *command)
@@ -48,11 +52,23 @@ int command_run_one_of(const command_t *command, const command_t *const *command
   return command_usage_error(command, "unknown command '%s'", name);
 }
 
+/* Up to the first option, which may be in a group: "timebase play BAG...". */
+static size_t words_before_options(const char *usage)
+{
+  const char *option = strpbrk(usage, "[\n");
+  while (option && *option == '[' && option[1] != '-')
+    option = strpbrk(option + 1, "[\n");
+  size_t length = option ? (size_t)(option - usage) : strlen(usage);
+  while (length > 0 && usage[length - 1] == ' ')
+    length--;
+  return length;
+}
+
 void command_print_usage(const command_t *command)
 {
-  text_own(stderr, "usage: ");
-  text_own(stderr, command->usage);
-  text_err("\nTry 'timebase %s --help'.\n", command->name);
+  size_t length = words_before_options(command->usage);
+  text_err("usage: %.*s%s (see 'timebase %s --help')\n", (int)length, command->usage,
+           command->usage[length] ? " [OPTION...]" : "", command->name);
 }
 
 int command_usage_error(const command_t *command, const char *format, ...)
@@ -80,6 +96,39 @@ int command_bad_file(const command_t *command, tb_status_t status, const tb_erro
   return command_failed(command, status, error);
 }
 
+static const struct option *known_options; /* of the latest command_next_option */
+static int known_index;                    /* of the option that it returned; -1: a short one */
+
+int command_next_option(int argc, char **argv, const char *shorts, const struct option *longs)
+{
+  known_options = longs;
+  known_index = -1;
+  return getopt_long(argc, argv, shorts, longs, &known_index);
+}
+
+const char *command_option_name(void)
+{
+  return known_options && known_index >= 0 ? known_options[known_index].name : "";
+}
+
+/* An unknown one, with the nearest of those that are known. */
+static int unknown_option(const command_t *command, const char *word)
+{
+  const char *nearest = NULL;
+  char wanted[64];
+  size_t least = SIZE_MAX;
+  snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+  for (const struct option *known = known_options; known && known->name; known++) {
+    size_t distance = similar_distance(wanted, known->name);
+    if (!is_similar(wanted, known->name) || distance >= least) continue;
+    least = distance;
+    nearest = known->name;
+  }
+  if (nearest)
+    return command_usage_error(command, "unknown option %s; did you mean --%s?", word, nearest);
+  return command_usage_error(command, "unknown option %s", word);
+}
+
 int command_bad_option(const command_t *command, int option, char **argv)
 {
   const char *word = argv[optind - 1];
@@ -88,7 +137,7 @@ int command_bad_option(const command_t *command, int option, char **argv)
     return command_usage_error(command, "-%c...: values must not be negative", optopt);
   if (optopt && strncmp(word, "--", 2) != 0)
     return command_usage_error(command, "unknown option -%c", optopt);
-  return command_usage_error(command, "unknown option %s", word);
+  return unknown_option(command, word);
 }
 
 bool command_parse_double(const command_t *command, const char *name, const char *text,
@@ -103,6 +152,58 @@ bool command_parse_double(const command_t *command, const char *name, const char
   }
   *out = value;
   return true;
+}
+
+bool command_parse_hz(const command_t *command, const char *name, const char *text, double at_least,
+                      double at_most, double *out)
+{
+  char *unit;
+  double value = strtod(text, &unit);
+  bool is_good = unit != text;
+  if (strncasecmp(unit, "khz", 3) == 0 && !unit[3])
+    value *= 1000;
+  else if (*unit && strcasecmp(unit, "hz") != 0)
+    is_good = false;
+  if (is_good && value >= at_least && value <= at_most) {
+    *out = value;
+    return true;
+  }
+  command_usage_error(command, "%s %s: must be from %g to %g Hz; write 40 or 40hz", name, text,
+                      at_least, at_most);
+  return false;
+}
+
+/* 0: there is no such unit. */
+static uint64_t bytes_of_unit(const char *unit)
+{
+  static const char prefixes[] = "kMGT";
+  if (!*unit || strcmp(unit, "B") == 0) return 1;
+  const char *prefix = strchr(prefixes, *unit == 'K' ? 'k' : *unit);
+  if (!prefix) return 0;
+  bool is_binary = unit[1] == 'i';
+  const char *rest = unit + 1 + is_binary;
+  if (*rest && strcmp(rest, "B") != 0) return 0;
+  uint64_t bytes = 1;
+  for (const char *at = prefixes; at <= prefix; at++)
+    bytes *= is_binary ? 1024 : 1000;
+  return bytes;
+}
+
+bool command_parse_size(const command_t *command, const char *name, const char *text,
+                        uint64_t at_most, uint64_t *out)
+{
+  char *end = NULL;
+  errno = 0;
+  unsigned long long value = strtoull(text, &end, 10);
+  uint64_t unit = bytes_of_unit(end), bytes = 0;
+  bool is_good = isdigit((unsigned char)text[0]) && !errno && unit > 0;
+  if (is_good && !__builtin_mul_overflow(value, unit, &bytes) && bytes <= at_most) {
+    *out = bytes;
+    return true;
+  }
+  command_usage_error(command, "%s %s: %s; write a number of bytes, 10MB or 10MiB", name, text,
+                      is_good ? "too large" : "not a size");
+  return false;
 }
 
 bool command_parse_int(const command_t *command, const char *name, const char *text, long at_least,
@@ -214,11 +315,21 @@ void command_begin_warning(const command_t *command)
   begin_message(command, "warning");
 }
 
+static tb_log_level_t log_shown_from = TB_LOG_WARN;
+
+void command_set_log_level(tb_log_level_t level)
+{
+  log_shown_from = level;
+}
+
 static void print_log(tb_log_level_t level, const char *message, void *user)
 {
-  if (level < TB_LOG_WARN) return;
+  if (level < log_shown_from) return;
   flockfile(stderr);
-  begin_message(user, level >= TB_LOG_ERROR ? "error" : "warning");
+  begin_message(user, level >= TB_LOG_ERROR  ? "error"
+                      : level >= TB_LOG_WARN ? "warning"
+                      : level >= TB_LOG_INFO ? "info"
+                                             : "debug");
   text_err("%s\n", message);
   funlockfile(stderr);
 }
@@ -262,6 +373,15 @@ void command_force_exit_on_repeat_signal(void)
   struct sigaction action = {.sa_handler = on_repeat_limit, .sa_flags = SA_RESTART};
   sigaction(SIGALRM, &action, NULL);
   alarm(1);
+}
+
+int64_t command_steady_ns(void)
+{
+  static tb_steady_clock_t *clock; /* on the first call, before the command has threads */
+  tb_steady_time_t now = {0};
+  if (!clock && tb_steady_clock_create(&clock)) return 0;
+  tb_steady_clock_now(clock, &now);
+  return now.ns;
 }
 
 int command_signal_fd(void)

@@ -31,12 +31,13 @@ static void print_subject(const tb__finding_t *finding, size_t index, int indent
 
 static void print_remedies(const tb__finding_t *finding, int indent)
 {
-  text_out("%*sros2:     ", indent, "");
-  put_text(finding, finding->rule->remedy_ros, true);
+  tb__remedies_t remedies = tb__finding_remedies(finding);
+  text_out("%*s%s     ", indent, "", finding->is_ros1 ? "ros1:" : "ros2:");
+  put_text(finding, remedies.remedy_ros, true);
   text_out("%*stimebase: ", indent, "");
-  put_text(finding, finding->rule->remedy_timebase, true);
+  put_text(finding, remedies.remedy_timebase, true);
   text_out("%*slaunch:   ", indent, "");
-  put_text(finding, finding->rule->remedy_launch, false);
+  put_text(finding, remedies.remedy_launch, false);
 }
 
 static void print_finding(const tb__finding_t *finding, int indent)
@@ -58,6 +59,16 @@ static void print_finding(const tb__finding_t *finding, int indent)
   print_remedies(finding, indent);
 }
 
+void findings_print_line(FILE *out, const tb__finding_t *finding)
+{
+  char text[TB__FINDING_TEXT_SIZE];
+  tb__finding_title(finding, text, sizeof text);
+  text_to(out, "%s %s: ", tb__severity_name(finding->severity), finding->rule->id);
+  text_to(out, "%s; ", text);
+  tb__finding_text(finding, tb__finding_remedies(finding).remedy_ros, true, text, sizeof text);
+  text_to(out, "%s\n", text);
+}
+
 /* With what it causes below it. */
 static void print_tree(const tb__finding_t *finding, int indent)
 {
@@ -77,9 +88,10 @@ void findings_print(const tb__findings_t *findings)
   }
   for (int i = 0; i < TB__RULE_COUNT; i++) {
     uint64_t count;
-    const char *reason = tb__findings_switched_off(findings, (tb__rule_id_t)i, &count);
+    bool is_some;
+    const char *reason = tb__findings_off(findings, (tb__rule_id_t)i, &is_some, &count);
     if (!reason) continue;
-    text_out("off %s: ", tb__rule((tb__rule_id_t)i)->id);
+    text_out("off %s%s: ", tb__rule((tb__rule_id_t)i)->id, is_some ? " for some" : "");
     text_out("%s", reason);
     text_out(" (%llu not reported)\n", (unsigned long long)count);
   }
@@ -128,6 +140,7 @@ static json_t *finding_json(const tb__finding_t *finding)
 {
   char title[TB__FINDING_TEXT_SIZE];
   const tb__rule_t *rule = finding->rule;
+  const tb__remedies_t remedies = tb__finding_remedies(finding);
   json_t *out = json_object();
   json_t *subjects = json_array(), *caused = json_array(), *remedy = json_object();
   tb__finding_title(finding, title, sizeof title);
@@ -135,9 +148,9 @@ static json_t *finding_json(const tb__finding_t *finding)
     json_push(subjects, subject_json(&finding->subjects[i]));
   for (size_t i = 0; i < finding->caused_count; i++)
     json_push(caused, finding_json(finding->caused[i]));
-  json_put(remedy, "ros2", text_of(finding, rule->remedy_ros, true));
-  json_put(remedy, "timebase", text_of(finding, rule->remedy_timebase, true));
-  json_put(remedy, "launch", text_of(finding, rule->remedy_launch, false));
+  json_put(remedy, finding->is_ros1 ? "ros1" : "ros2", text_of(finding, remedies.remedy_ros, true));
+  json_put(remedy, "timebase", text_of(finding, remedies.remedy_timebase, true));
+  json_put(remedy, "launch", text_of(finding, remedies.remedy_launch, false));
   json_put(out, "rule", json_string(rule->id));
   json_put(out, "severity", json_string(tb__severity_name(finding->severity)));
   json_put(out, "title", text_json(title));
@@ -173,9 +186,11 @@ json_t *findings_off_json(const tb__findings_t *findings)
   json_t *list = json_array();
   for (int i = 0; i < TB__RULE_COUNT; i++) {
     uint64_t count;
-    const char *reason = tb__findings_switched_off(findings, (tb__rule_id_t)i, &count);
+    bool is_some;
+    const char *reason = tb__findings_off(findings, (tb__rule_id_t)i, &is_some, &count);
     if (!reason) continue;
     json_t *item = json_object();
+    json_put(item, "all", json_boolean(!is_some));
     json_put(item, "rule", json_string(tb__rule((tb__rule_id_t)i)->id));
     json_put(item, "reason", text_json(reason));
     json_put(item, "count", json_integer((json_int_t)count));

@@ -3,6 +3,7 @@
 #define TB_CLI_FINDINGS_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "command.h"
 #include "contract/finding.h"
@@ -10,6 +11,9 @@
 /* Of a finished one, to standard output: each with its evidence, consequence and remedies, and what
  * it causes below it; then the rules that are switched off. Nothing where there is nothing. */
 void findings_print(const tb__findings_t *findings);
+
+/* One in a line: its severity, its rule, what it is and the command of ROS against it. */
+void findings_print_line(FILE *out, const tb__finding_t *finding);
 
 /* "2 errors, 1 warning", "no findings". Notes are named only where there are some. */
 void findings_print_counts(const tb__findings_t *findings);

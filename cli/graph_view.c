@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros2_parameter_client.h>
+#include <timebase/ros2_type_hash.h>
 #include <unistd.h>
 
 #include "similar.h"
@@ -191,7 +192,7 @@ static void jobs_await(const graph_view_t *view, size_t count, int done)
   char bytes[64];
   while (count > 0) {
     poll(fds, view->defers_signals ? 1 : 2, -1);
-    if (*signalled && !view->defers_signals) graph_view_end_by_signal();
+    if (!view->defers_signals && *signalled) graph_view_end_by_signal();
     size_t wanted = count < sizeof bytes ? count : sizeof bytes;
     ssize_t got = fds[0].revents ? read(done, bytes, wanted) : 0;
     if (got > 0) count -= (size_t)got;
@@ -240,6 +241,22 @@ bool graph_view_has_service(const graph_view_t *view, const char *node, const ch
   for (size_t i = 0; i < snapshot->endpoint_count; i++)
     if (is_service_of(&snapshot->endpoints[i], node, service)) return true;
   return false;
+}
+
+/* As the service announces them: nodes of ROS log a warning about a client without. */
+void graph_view_register_hashes(const graph_view_t *view, const char *service)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = view->snapshot;
+  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[i];
+    bool is_request = endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REQUEST;
+    bool is_reply = endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REPLY;
+    char type[256];
+    if ((!is_request && !is_reply) || !endpoint->type_hash || strcmp(endpoint->name, service) != 0)
+      continue;
+    snprintf(type, sizeof type, "%s%s", endpoint->type, is_request ? "_Request" : "_Response");
+    (void)tb_ros2_type_hash_register(type, endpoint->type_hash, NULL);
+  }
 }
 
 const char *graph_view_answer_text(tb_status_t status)

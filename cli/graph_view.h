@@ -71,6 +71,9 @@ int graph_view_each(const graph_view_t *view, size_t count, graph_view_work_t wo
 /* Whether the node has that parameter service, such as "get_parameters". */
 bool graph_view_has_service(const graph_view_t *view, const char *node, const char *service);
 
+/* The type hashes of a service as it announces them, for clients that are made after it. */
+void graph_view_register_hashes(const graph_view_t *view, const char *service);
+
 /* The outcome of a call to a node: "ok", "no answer", "gone before it answered" and so on. */
 const char *graph_view_answer_text(tb_status_t status);
 

@@ -9,17 +9,21 @@
 
 static const command_t *const commands[] = {
 #ifdef TB_CLI_PLAY
-    &command_play,     &command_record,
+    &command_play,     &command_record,  &command_rehearse,
 #endif
 #ifdef TB_CLI_BAG
     &command_bag,      &command_check,
 #endif
 #ifdef TB_CLI_ROS2
-    &command_watch,    &command_observe, &command_wait,
+    &command_watch,    &command_observe, &command_top,      &command_wait,
 #endif
-    &command_serve,    &command_now,     &command_sleep,
+#ifdef TB_CLI_BRIDGE
+    &command_bridge,
+#endif
+    &command_serve,    &command_run,     &command_now,      &command_sleep,
 #ifdef TB_CLI_ROS2
-    &command_nodes,    &command_param,   &command_sim_time, &command_audit,
+    &command_nodes,    &command_param,   &command_topic,    &command_sim_time,
+    &command_ctl,      &command_audit,
 #endif
 #ifdef TB_CLI_MANIFEST
     &command_manifest,

@@ -26,8 +26,9 @@ bool manifest_is_bag(const char *path)
 {
   struct stat status;
   if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return true;
-  return ends_with(path, ".mcap") || ends_with(path, ".db3") || ends_with(path, ".zstd") ||
-         ends_with(path, "/metadata.yaml") || strcmp(path, "metadata.yaml") == 0;
+  return ends_with(path, ".mcap") || ends_with(path, ".db3") || ends_with(path, ".bag") ||
+         ends_with(path, ".zstd") || ends_with(path, "/metadata.yaml") ||
+         strcmp(path, "metadata.yaml") == 0;
 }
 
 #ifdef TB_CLI_BAG
@@ -81,6 +82,36 @@ void manifest_print_problems(const char *path, const tb__problems_t *problems)
   }
   size_t more = problems->error_count + problems->warning_count - problems->count;
   if (more) text_err("%s: and %zu more\n", path, more);
+}
+
+int manifest_load(const command_t *command, const char *path, tb__manifest_t *out, char **out_text)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb__problems_t *problems = calloc(1, sizeof *problems);
+  if (!problems) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  tb_status_t status = tb__manifest_load(path, problems, out, out_text, &error);
+  int result = EXIT_OK;
+  if (status == TB_ERR_CORRUPT) {
+    manifest_print_problems(path, problems);
+    result = EXIT_USAGE;
+  } else if (status) {
+    result = command_bad_file(command, status, &error);
+  }
+  free(problems);
+  return result;
+}
+
+int manifest_load_any(const command_t *command, const char *path, tb__manifest_t *out)
+{
+  tb__problems_t *problems = calloc(1, sizeof *problems);
+  if (!problems) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  int result = manifest_read(command, path, problems, out);
+  if (result == EXIT_CHECK) {
+    manifest_print_problems(path, problems);
+    result = EXIT_USAGE;
+  }
+  free(problems);
+  return result;
 }
 
 static int run(const command_t *command, int argc, char **argv)

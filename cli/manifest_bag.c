@@ -4,46 +4,11 @@
 #include <string.h>
 
 #include "bag.h"
+#include "recording_feed.h"
 #include "text.h"
 
-typedef struct reading {
-  manifest_bag_t *bag;
-  uint32_t *topics; /* of the recording, by topic of the reader */
-} reading_t;
-
-static tb_status_t add_topic(reading_t *reading, const tb_bag_topic_t *topic, uint32_t *out)
-{
-  tb__recording_t *recording = &reading->bag->recording;
-  for (uint32_t i = 0; i < recording->topic_count; i++)
-    if (strcmp(recording->topics[i].name, topic->name) == 0) {
-      *out = i;
-      return TB_OK;
-    }
-  tb__recorded_topic_input_t input = {
-      .name = topic->name,
-      .type = topic->type,
-      .type_hash = topic->type_hash,
-      .definition = topic->definition,
-      .definition_encoding = topic->definition_encoding,
-      .is_cdr = strcmp(topic->serialization_format, "cdr") == 0,
-      .is_latched = topic->qos.durability == TB_QOS_TRANSIENT_LOCAL,
-  };
-  return tb__recording_add_topic(recording, &input, out);
-}
-
-static tb_status_t add_topics(reading_t *reading, const tb_bag_info_t *info)
-{
-  tb_status_t status = TB_OK;
-  free(reading->topics);
-  reading->topics = calloc(info->topic_count + 1, sizeof *reading->topics);
-  if (!reading->topics) return TB_ERR_NO_MEMORY;
-  for (size_t i = 0; i < info->topic_count && !status; i++)
-    status = add_topic(reading, &info->topics[i], &reading->topics[i]);
-  return status;
-}
-
 /* What cannot be read is left out. */
-static tb_status_t take_messages(reading_t *reading, tb_bag_reader_t *reader)
+static tb_status_t take_messages(recording_feed_t *feed, tb_bag_reader_t *reader)
 {
   tb_bag_message_t message;
   for (;;) {
@@ -51,17 +16,12 @@ static tb_status_t take_messages(reading_t *reading, tb_bag_reader_t *reader)
     if (status == TB_ERR_END) return TB_OK;
     if (status == TB_ERR_NO_MEMORY) return status;
     if (status) continue;
-    tb__recorded_message_t taken = {.topic = reading->topics[message.topic],
-                                    .log_ns = message.log_time_ns,
-                                    .publish_ns = message.publish_time_ns,
-                                    .data = message.data,
-                                    .size = message.size};
-    status = tb__recording_take(&reading->bag->recording, &taken);
-    if (status == TB_ERR_NO_MEMORY) return status;
+    status = recording_feed_message(feed, &message);
+    if (status) return status;
   }
 }
 
-static int read_runs(const command_t *command, const char *path, reading_t *reading)
+static int read_runs(const command_t *command, const char *path, recording_feed_t *feed)
 {
   size_t runs = 1;
   for (size_t run = 1; run <= runs; run++) {
@@ -75,11 +35,10 @@ static int read_runs(const command_t *command, const char *path, reading_t *read
     if (status) return bag_unreadable(command, path, status, &error);
     const tb_bag_info_t *info = tb_bag_reader_info(reader);
     runs = info->run_count;
-    for (size_t i = 0; run == 1 && i < info->note_count; i++)
-      tb__recording_note(&reading->bag->recording, info->notes[i].key, info->notes[i].value);
-    if (run > 1) tb__recording_begin_run(&reading->bag->recording);
-    status = add_topics(reading, info);
-    if (!status) status = take_messages(reading, reader);
+    if (run == 1) recording_feed_notes(feed, info);
+    if (run > 1) tb__recording_begin_run(feed->recording);
+    status = recording_feed_topics(feed, info);
+    if (!status) status = take_messages(feed, reader);
     tb_bag_reader_close(reader);
     if (status) return command_failed(command, status, NULL);
   }
@@ -138,9 +97,11 @@ static tb_status_t add_marks(manifest_bag_t *bag)
 
 /* --- facts --- */
 
-static double rate_of(const tb__recorded_topic_t *topic)
+/* In ROS time, as it is judged; 0: not known. */
+static double rate_of(const tb__recording_t *recording, const tb__recorded_topic_t *topic)
 {
-  double seconds = (double)(topic->last_ns - topic->first_ns) / (double)TB_NS_PER_S;
+  double seconds = (double)(topic->last_ns - topic->first_ns) / (double)TB_NS_PER_S *
+                   tb__recording_ros_by_log_time(recording);
   return topic->messages < 3 || seconds <= 0 ? 0 : (double)(topic->messages - 1) / seconds;
 }
 
@@ -179,7 +140,7 @@ static tb_status_t fill(manifest_bag_t *bag, const char *path)
     bag->topics[bag->facts.topic_count++] = (tb__draft_topic_t){
         .name = topic->name,
         .type = topic->type,
-        .rate_hz = topic->is_latched ? 0 : rate_of(topic),
+        .rate_hz = topic->is_latched ? 0 : rate_of(recording, topic),
     };
   }
   qsort(bag->topics, bag->facts.topic_count, sizeof *bag->topics, compare);
@@ -189,12 +150,12 @@ static tb_status_t fill(manifest_bag_t *bag, const char *path)
 int manifest_bag_open(const command_t *command, const char *path, manifest_bag_t *out)
 {
   tb__definition_places_t places = {.prefixes = getenv("AMENT_PREFIX_PATH")};
-  reading_t reading = {.bag = out};
+  recording_feed_t feed = {.recording = &out->recording};
   *out = (manifest_bag_t){0};
   tb_status_t status = tb__recording_init(&out->recording, NULL, &places);
   if (status) return command_failed(command, status, NULL);
-  int result = read_runs(command, path, &reading);
-  free(reading.topics);
+  int result = read_runs(command, path, &feed);
+  recording_feed_fini(&feed);
   if (result) return result;
   tb__recording_finish(&out->recording);
   status = fill(out, path);

@@ -72,11 +72,11 @@ static int write_draft(const command_t *command, const arguments_t *arguments,
 static int init_of_graph(const command_t *command, const arguments_t *arguments)
 {
 #ifdef TB_CLI_ROS2
-  manifest_graph_t graph;
+  static audit_t graph; /* large */
   tb__draft_facts_t facts = {0};
   char source[64];
-  int result = manifest_graph_open(command, &arguments->graph, NULL, &graph);
-  if (!result && !graph.view.snapshot->node_count && !graph.clock_count) {
+  int result = manifest_graph_open(command, &arguments->graph, &graph);
+  if (!result && !manifest_graph_has_any(&graph)) {
     graph_view_print_empty(&graph.view);
     result = EXIT_IO;
   }
@@ -90,7 +90,7 @@ static int init_of_graph(const command_t *command, const arguments_t *arguments)
   }
   free((void *)facts.nodes);
   free((void *)facts.topics);
-  manifest_graph_close(&graph);
+  audit_close(&graph);
   return result;
 #else
   (void)arguments;
@@ -122,7 +122,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  for (int option; (option = getopt_long(argc, argv, ":ho:", options, NULL)) != -1;) {
+  for (int option; (option = command_next_option(argc, argv, ":ho:", options)) != -1;) {
     if (option == 'h') {
       *result = command_help(command);
       return false;

@@ -34,6 +34,7 @@ static const limit_row_t limit_rows[] = {
     ROW("other_domain", LIMIT_DURATION, other_domain_ns, true),
     ROW("other_domain_budgets", LIMIT_NUMBER, other_domain_budgets, true),
     ROW("other_domain_sure", LIMIT_DURATION, other_domain_sure_ns, true),
+    ROW("host_offset", LIMIT_DURATION, host_offset_ns, false),
     ROW("diagnostics_stale", LIMIT_DURATION, diagnostics_stale_ns, false),
 };
 #define LIMIT_COUNT (sizeof limit_rows / sizeof *limit_rows)
@@ -215,6 +216,41 @@ static void print_off(const tb__manifest_off_t *off)
   print_names(&off->subjects);
 }
 
+static void print_list(const char *key, const tb__manifest_names_t *names)
+{
+  if (!names->count) return;
+  text_out("  %s: ", key);
+  print_names(names);
+}
+
+static void print_limit(const char *key, int64_t ns)
+{
+  if (!ns) return;
+  text_out("%s: ", key);
+  print_duration(ns);
+  text_out("\n");
+}
+
+static void print_rehearsal(const tb__manifest_rehearsal_t *rehearsal)
+{
+  const tb__manifest_safety_t *safety = &rehearsal->safety;
+  if (!rehearsal->is_declared) return;
+  text_out("rehearsal:\n");
+  print_list("inputs", &rehearsal->inputs);
+  print_list("outputs", &rehearsal->outputs);
+  print_limit("  quiet", rehearsal->quiet_ns);
+  print_limit("  run", rehearsal->run_ns);
+  print_limit("  resume", rehearsal->resume_ns);
+  print_list("withhold", &rehearsal->withhold);
+  if (!safety->topic) return;
+  text_out("  safety:\n    topic: %s\n    field: ", safety->topic);
+  print_text(safety->field);
+  text_out("\n    trips: ");
+  print_text(safety->trips);
+  text_out("\n");
+  print_limit("    within", safety->within_ns);
+}
+
 void manifest_print(const tb__manifest_t *manifest)
 {
   text_out("timebase_manifest: %d\n", TB__MANIFEST_VERSION);
@@ -246,6 +282,7 @@ void manifest_print(const tb__manifest_t *manifest)
   if (manifest->off_count) text_out("rules_off:\n");
   for (size_t i = 0; i < manifest->off_count; i++)
     print_off(&manifest->off[i]);
+  print_rehearsal(&manifest->rehearsal);
 }
 
 /* --- JSON --- */
@@ -353,6 +390,26 @@ static json_t *off_json(const tb__manifest_off_t *off)
   return out;
 }
 
+static json_t *rehearsal_json(const tb__manifest_rehearsal_t *rehearsal)
+{
+  const tb__manifest_safety_t *safety = &rehearsal->safety;
+  json_t *out = json_object(), *trip = safety->topic ? json_object() : json_null();
+  if (safety->topic) {
+    json_put(trip, "topic", text_json(safety->topic));
+    json_put(trip, "field", text_json(safety->field));
+    json_put(trip, "trips", text_json(safety->trips));
+    json_put(trip, "within_ns", json_integer(safety->within_ns));
+  }
+  json_put(out, "inputs", names_json(&rehearsal->inputs));
+  json_put(out, "outputs", names_json(&rehearsal->outputs));
+  json_put(out, "quiet_ns", json_integer(rehearsal->quiet_ns));
+  json_put(out, "run_ns", ns_or_null(rehearsal->run_ns));
+  json_put(out, "resume_ns", ns_or_null(rehearsal->resume_ns));
+  json_put(out, "withhold", names_json(&rehearsal->withhold));
+  json_put(out, "safety", trip);
+  return out;
+}
+
 json_t *manifest_json(const tb__manifest_t *manifest)
 {
   json_t *out = json_object(), *nodes = json_array(), *topics = json_array();
@@ -376,5 +433,7 @@ json_t *manifest_json(const tb__manifest_t *manifest)
   json_put(out, "paths", paths);
   json_put(out, "evidence", names_json(&manifest->evidence));
   json_put(out, "rules_off", off);
+  json_put(out, "rehearsal",
+           manifest->rehearsal.is_declared ? rehearsal_json(&manifest->rehearsal) : json_null());
   return out;
 }

@@ -20,7 +20,7 @@ static int show(const command_t *command, const char *path, bool json)
     manifest_print(&manifest);
   tb__manifest_fini(&manifest);
   free(problems);
-  return result;
+  return result == EXIT_CHECK ? EXIT_USAGE : result;
 }
 
 static int run(const command_t *command, int argc, char **argv)
@@ -28,7 +28,7 @@ static int run(const command_t *command, int argc, char **argv)
   static const struct option options[] = {
       {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
   bool json = false;
-  for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+  for (int option; (option = command_next_option(argc, argv, ":h", options)) != -1;) {
     if (option == 'h') return command_help(command);
     if (option != 'j') return command_bad_option(command, option, argv);
     json = true;

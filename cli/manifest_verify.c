@@ -88,7 +88,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  for (int option; (option = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+  for (int option; (option = command_next_option(argc, argv, ":h", options)) != -1;) {
     if (option == 'h') {
       *result = command_help(command);
       return false;
@@ -139,10 +139,12 @@ const command_t command_manifest_verify = {
         "Prints what is wrong with a manifest, each with line and column: 'error' where it cannot\n"
         "be used, 'warning' where what it declares hardly fits together.\n"
 #ifdef TB_CLI_ROS2
-        "With --graph, also what differs from it on the live graph: nodes that are missing or on\n"
-        "another time, the clock's publisher, QoS, rate and factor, types of topics, evidence\n"
-        "without a publisher. What could not be observed is listed as such and is no difference,\n"
-        "as are nodes that it does not name.\n\n"
+        "With --graph, also what differs from it on the live graph, as 'timebase audit FILE' "
+        "finds\n"
+        "it: nodes that are missing or on another time, the clock's publisher, QoS, rate, factor\n"
+        "and error, types, rates and ages of topics, evidence without a publisher. What could not\n"
+        "be observed is listed as such and is no difference, as are nodes that it does not name\n"
+        "and what rules find that are switched off.\n\n"
         "  --graph            compare with the graph too; implied by the next three\n"
         "  --domain ID        of the graph (default: ROS_DOMAIN_ID, or 0)\n"
         "  --wait D           look at the graph for D, not until discovery has settled\n"

@@ -6,7 +6,10 @@
 #include "graph_view.h"
 #include "json.h"
 #include "node_times.h"
+#include "nodes_ros1.h"
 #include "publishers.h"
+#include "ros1_ticks.h"
+#include "shared_times.h"
 #include "text.h"
 #include "unnamed.h"
 
@@ -21,7 +24,8 @@ typedef struct arguments {
 
 typedef struct nodes {
   const graph_view_t *view;
-  const node_time_t *times;                                   /* of each node of the snapshot */
+  const node_time_t *times; /* of each node of the snapshot */
+  shared_times_t shared;
   const tb_ros2_graph_endpoint_t *publishers, *subscriptions; /* of /clock */
   size_t publisher_count, subscription_count;
 } nodes_t;
@@ -111,6 +115,13 @@ static void print_time_source(const char *source)
   text_out("\n");
 }
 
+static const char *shared_time_of(const nodes_t *nodes, const tb_ros2_graph_node_t *node)
+{
+  const char *name;
+  shared_times_of(&nodes->shared, nodes->view->snapshot, node->participant_guid, &name);
+  return name;
+}
+
 #define MIDDLEWARE_COLUMNS 13
 #define DISTRO_COLUMNS     17
 #define SIM_TIME_COLUMNS   15
@@ -146,6 +157,8 @@ static void print_node(const nodes_t *nodes, size_t index, int columns)
   }
   if (!count) text_out("-\n");
   print_time_source(nodes->times[index].source);
+  const char *shared = shared_time_of(nodes, node);
+  if (shared) text_out("  follows shm:%s, whatever use_sim_time is\n", shared);
   if (node->is_duplicate) text_out("  ! another node has the same name\n");
 }
 
@@ -327,6 +340,8 @@ static json_t *node_json(const nodes_t *nodes, size_t index)
            sim_time >= SIM_TIME_FALSE ? json_boolean(sim_time == SIM_TIME_TRUE) : json_null());
   json_put(out, "use_sim_time_state", json_string(node_time_name(sim_time)));
   json_put(out, "time_source", time->source ? text_json(time->source) : json_null());
+  const char *shared = shared_time_of(nodes, node);
+  json_put(out, "shared_time", shared ? text_json(shared) : json_null());
   json_put(out, "clock_subscriptions", list);
   return out;
 }
@@ -425,6 +440,7 @@ static int show(const command_t *command, const arguments_t *arguments, const gr
 {
   nodes_t nodes = {.view = view, .times = times};
   int result = EXIT_OK;
+  shared_times_read(&nodes.shared);
   nodes.publisher_count = tb_ros2_graph_publishers(view->snapshot, "/clock", &nodes.publishers);
   nodes.subscription_count =
       tb_ros2_graph_subscriptions(view->snapshot, "/clock", &nodes.subscriptions);
@@ -436,6 +452,7 @@ static int show(const command_t *command, const arguments_t *arguments, const gr
   if (!arguments->json && !view->snapshot->node_count && !unnamed_count(view->snapshot))
     graph_view_print_empty(view);
   if (!result && arguments->check) result = check(command, &nodes);
+  shared_times_release(&nodes.shared);
   return result;
 }
 
@@ -461,6 +478,7 @@ static int list(const command_t *command, const arguments_t *arguments)
 
 static int run(const command_t *command, int argc, char **argv)
 {
+  if (ros1_is_asked(argc, argv)) return nodes_ros1_run(command, argc, argv);
   static const struct option options[] = {
       {"json", no_argument, NULL, OPTION_JSON},
       {"check", no_argument, NULL, OPTION_CHECK},
@@ -470,7 +488,7 @@ static int run(const command_t *command, int argc, char **argv)
   };
   arguments_t arguments = {.graph = {.domain = -1, .limit = {2 * TB_NS_PER_S}}};
   int option, result = EXIT_OK;
-  while (!result && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+  while (!result && (option = command_next_option(argc, argv, ":h", options)) != -1) {
     switch (option) {
     case OPTION_JSON:
       arguments.json = true;
@@ -492,7 +510,7 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_nodes = {
     .name = "nodes",
     .summary = "list nodes, their use_sim_time and how /clock reaches them",
-    .usage = "timebase nodes [--json] [--check] [--wait D] [--limit D] [--domain N]",
+    .usage = "timebase nodes [--json] [--check] [--wait D] [--limit D] [--domain N] | --ros1",
     .help =
         "Lists the nodes of a ROS 2 graph: name, release of ROS 2, middleware, use_sim_time, and\n"
         "the QoS of their subscriptions of /clock; then the publishers of /clock. Lines with ! "
@@ -514,6 +532,16 @@ const command_t command_nodes = {
         "              their nodes, at most 5 s\n"
         "  --limit D   wait at most D for the answers (default 2s)\n"
         "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+        "  --ros1      the nodes of the ROS 1 master of ROS_MASTER_URI, with --json, --check and\n"
+        "              --limit (for each node; default 1s): whether each is alive, dead (it ended\n"
+        "              without unregistering), silent (no answer) or foreign (another program has\n"
+        "              its port), its pid and host, its time base and how /clock reaches it; then\n"
+        "              what is wrong with the graph's time, as timebase audit --ros1 has it, in a\n"
+        "              line each. JSON has \"master\", \"use_sim_time\", \"clock\", \"nodes\" "
+        "(also what\n"
+        "              they publish and subscribe to) and \"findings\"; --check: status 1 if one "
+        "is\n"
+        "              an error\n"
         "  -h, --help  this text\n\n"
         "A node is known by name when its participant has announced it (ros_discovery_info): with\n"
         "Fast DDS up to 4 s after the command has started. One that has not is listed as\n"

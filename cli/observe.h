@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "contract/path.h"
+#include "contract/tick_history.h"
 #include "contract/ticks.h"
 #include "contract/topic_stream.h"
 #include "definition/definitions.h"
@@ -23,6 +24,7 @@
 #define OBSERVE_PATHS_MAX      16
 #define OBSERVE_FILTERS_MAX    64
 #define OBSERVE_FOLDERS_MAX    64
+#define OBSERVE_NOTED_MAX      9
 
 typedef struct observe observe_t;
 
@@ -30,9 +32,16 @@ typedef struct observe observe_t;
 typedef struct observe_stream {
   struct observe_stream *next;
   uint8_t guid[16];
-  char *node;              /* NULL: not known so far, or there is none. The owner's */
-  uint64_t shown_arrivals; /* at the last output. The owner's */
-  bool has_series;         /* of its own, in metrics. The owner's */
+  char *node;                        /* NULL: not known so far, or there is none. The owner's */
+  uint64_t shown_arrivals;           /* at the last output. The owner's */
+  int64_t shown_last_ns;             /* when the last of them came. The owner's */
+  double shown_hz;                   /* The owner's */
+  struct observe_reported *reported; /* on /diagnostics, NULL: nothing. The owner's */
+  uint64_t noted[OBSERVE_NOTED_MAX]; /* what has been reported of each kind. The owner's */
+  bool has_series;                   /* of its own, in metrics. The owner's */
+  struct observe_ahead *ahead;       /* NULL: none so far */
+  uint64_t first_sequence;           /* the number of its first message; 0: not known */
+  uint64_t quiet_messages;           /* for the owner: those before a clock began */
   tb__topic_stream_t is;
 } observe_stream_t;
 
@@ -79,10 +88,16 @@ typedef struct observe_clock {
   pthread_mutex_t lock; /* for what follows */
   bool is_expected;     /* it has a publisher, or had one: ROS time is that of its ticks */
   tb__ticks_t ticks;
+  tb__tick_history_t history;
+  int64_t run_ns, run_arrival_ns; /* at the end of the last second. The owner's, as what follows */
+  uint64_t run_steps;
+  double factor_now, rate_now; /* of that second; 0: not known */
 } observe_clock_t;
 
 struct observe {
   const command_t *command;
+  void (*warn)(void *user, const char *text); /* NULL: to standard error */
+  void *warn_user;
   tb_ros2_context_t *context;
   tb_ros2_graph_t *graph;
   const tb_ros2_graph_snapshot_t *snapshot; /* the latest */
@@ -93,23 +108,27 @@ struct observe {
   const char *const *filters;
   size_t filter_count;
   size_t topics_max, topic_count;
-  size_t left_out; /* topics above that */
-  bool has_more;   /* topics may be without a reader so far */
+  size_t left_out;  /* topics above that */
+  bool has_more;    /* topics may be without a reader so far */
+  bool is_reliable; /* readers are, where the first publisher of their topic is */
+  bool reads_edges; /* the newest stamp of a TFMessage is its stamp */
   atomic_size_t stream_count;
   observe_topic_t *topics;
   observe_path_t *paths; /* OBSERVE_PATHS_MAX of them */
   bool finds_paths;
+  const char *own_node;        /* full name: what it publishes is not observed. NULL: none */
   struct observe_tried *tried; /* candidates */
   size_t tried_count;
   observe_clock_t clock;
-  int64_t begin_ns, shown_ns; /* steady; the second: of the last output */
+  struct observe_hosts *hosts; /* NULL: not yet */
+  int64_t begin_ns, shown_ns;  /* steady; the second: of the last output */
 };
 
 /* Now, as the readers see it: ROS time is that of /clock, or system time where there is no
  * publisher of it. */
 typedef struct observe_time {
   int64_t steady_ns, system_ns;
-  int64_t ros_ns; /* 0: not known, no tick so far */
+  int64_t ros_ns; /* 0: not known: no tick so far, or no publisher of /clock may have been found */
   bool is_clock;
   tb__epoch_t epoch;
 } observe_time_t;
@@ -123,7 +142,23 @@ void observe_close(observe_t *observe);
 void observe_step(observe_t *observe);
 
 observe_time_t observe_now(observe_t *observe, int64_t system_ns);
+int64_t observe_steady_now(const observe_t *observe);
 int64_t observe_system_now(const observe_t *observe);
+
+/* When it is to be stepped again, and when a second ends: in steady time. */
+typedef struct observe_pace {
+  int64_t step_ns, second_ns;
+} observe_pace_t;
+
+observe_pace_t observe_pace_begin(const observe_t *observe);
+/* Steps it if that is due. True: a second has ended, and has been judged. */
+bool observe_keep_pace(observe_t *observe, observe_pace_t *pace);
+
+/* Counts messages that wait for /clock to reach their stamps. */
+void observe_end(observe_t *observe);
+
+/* Counts, ages and rates of topics from now on. */
+void observe_restart_counts(observe_t *observe);
 
 /* "points" is "/points"; to be freed. NULL: out of memory. */
 char *observe_full_name(const char *name, size_t length);

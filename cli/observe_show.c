@@ -6,178 +6,88 @@
 #include "contract/spread.h"
 #include "json.h"
 #include "observe.h"
+#include "observe_hosts.h"
+#include "observe_rows.h"
+#include "observe_text.h"
 #include "text.h"
 
 #define MS 1e6
 
-/* One row of the table: a copy, so that readers do not wait for the output. */
-typedef struct row {
-  const observe_topic_t *topic;
-  const char *node; /* NULL: not known */
-  uint8_t guid[16];
-  double rate_hz;
-  tb__topic_stream_t is; /* large */
-} row_t;
-
-typedef void (*row_fn_t)(const row_t *row, void *user);
-
-static double rate_of(observe_stream_t *stream, const observe_t *observe,
-                      const observe_view_t *view)
-{
-  uint64_t arrivals = stream->is.stamps.arrivals, before = stream->shown_arrivals;
-  double seconds = (double)(view->steady_ns - observe->shown_ns) / 1e9;
-  stream->shown_arrivals = arrivals;
-  if (view->is_summary) return tb__stamps_rate(&stream->is.stamps);
-  return seconds > 0 ? (double)(arrivals - before) / seconds : 0;
-}
-
-/* Those that there is a row for; also of publishers that have gone. */
-static void each_row(observe_t *observe, observe_topic_t *topic, const observe_view_t *view,
-                     row_fn_t show, void *user)
-{
-  static row_t row; /* large */
-  pthread_mutex_lock(&topic->lock);
-  observe_stream_t *stream = topic->streams; /* only this thread takes any away */
-  pthread_mutex_unlock(&topic->lock);
-  while (stream) {
-    pthread_mutex_lock(&topic->lock);
-    row = (row_t){.topic = topic, .node = stream->node, .is = stream->is};
-    row.rate_hz = rate_of(stream, observe, view);
-    memcpy(row.guid, stream->guid, sizeof row.guid);
-    observe_stream_t *next = stream->next;
-    pthread_mutex_unlock(&topic->lock);
-    show(&row, user);
-    stream = next;
-  }
-}
-
-/* What a stamp can be, as it is printed and as JSON has it. */
-static const struct stamp_word {
-  tb__stamp_kind_t kind;
-  const char *text, *key;
-} stamp_words[] = {
-    {TB__STAMP_ZERO, "zero", "zero"},
-    {TB__STAMP_FUTURE, "future", "future"},
-    {TB__STAMP_SYSTEM, "system time", "system_time"},
-    {TB__STAMP_FAR, "far off", "far_off"},
-    {TB__STAMP_STALE_EPOCH, "before the jump", "stale_epoch"},
-    {TB__STAMP_OLD, "old", "old"},
-};
-
-static const char *definition_text(const observe_topic_t *topic)
-{
-  if (!topic->entry) return "definition unknown";
-  const tb__known_definition_t *known = tb__definition_entry_known(topic->entry);
-  if (tb__definition_entry_state(topic->entry) == TB__DEFINITION_IS_AWAITED) return "asking a node";
-  return known ? tb__definition_origin_text(known->origin) : "definition unknown";
-}
-
-static bool has_header(const observe_topic_t *topic)
-{
-  const tb__known_definition_t *known =
-      topic->entry ? tb__definition_entry_known(topic->entry) : NULL;
-  return known && known->head.stamp;
-}
-
-static bool is_unknown(const observe_topic_t *topic)
-{
-  return !topic->entry || tb__definition_entry_state(topic->entry) == TB__DEFINITION_IS_UNKNOWN;
-}
-
 /* --- the table --- */
 
-static void print_clock(FILE *out, observe_t *observe)
-{
-  observe_clock_t *clock = &observe->clock;
-  static tb__ticks_t ticks; /* large */
-  pthread_mutex_lock(&clock->lock);
-  bool is_expected = clock->is_expected;
-  ticks = clock->ticks;
-  pthread_mutex_unlock(&clock->lock);
-  const tb__tick_stream_t *all = &ticks.all;
-  if (!is_expected) {
-    text_to(out, "ROS time is system time: no publisher of /clock\n");
-    return;
-  }
-  if (all->first_ns == 0) {
-    text_to(out, "ROS time is not known: /clock has a publisher and no tick was received\n");
-    return;
-  }
-  uint32_t publishers = tb__ticks_simultaneous(&ticks);
-  text_to(out, "ROS time is that of /clock: %.3f s, factor %.2f, %.1f Hz",
-          (double)all->last_ns / 1e9, tb__tick_stream_factor(all), tb__tick_stream_rate(all));
-  if (publishers > 1) text_to(out, ", %u publishers at once", publishers);
-  if (publishers <= 1 && tb__tick_stream_is_double(all)) text_to(out, ", two streams at once");
-  if (all->kinds[TB__TICK_BACKWARD])
-    text_to(out, ", %llu jumps back", (unsigned long long)all->kinds[TB__TICK_BACKWARD]);
-  if (all->kinds[TB__TICK_SKIP])
-    text_to(out, ", %llu jumps forward", (unsigned long long)all->kinds[TB__TICK_SKIP]);
-  if (all->stalls) text_to(out, ", %llu stalls", (unsigned long long)all->stalls);
-  if (all->kinds[TB__TICK_ZERO])
-    text_to(out, ", %llu zero ticks", (unsigned long long)all->kinds[TB__TICK_ZERO]);
-  if (all->kinds[TB__TICK_REORDERED])
-    text_to(out, ", %llu out of order", (unsigned long long)all->kinds[TB__TICK_REORDERED]);
-  text_to(out, "\n");
-}
-
-static void print_word(FILE *out, bool *has_words, const char *word, uint64_t count)
-{
-  if (count == 0) return;
-  text_to(out, "%s%s %llu", *has_words ? ", " : "", word, (unsigned long long)count);
-  *has_words = true;
-}
-
-static void print_words(FILE *out, const row_t *row)
-{
-  const tb__stamps_t *stamps = &row->is.stamps;
-  bool has_words = false;
-  print_word(out, &has_words, "gaps", row->is.gaps);
-  if (is_unknown(row->topic)) {
-    text_to(out, "%sdefinition unknown: %.1f kB/s", has_words ? ", " : "",
-            row->rate_hz * (double)row->is.bytes /
-                (double)(stamps->arrivals ? stamps->arrivals : 1) / 1e3);
-    return;
-  }
-  if (!has_header(row->topic)) {
-    if (tb__definition_entry_known(row->topic->entry))
-      text_to(out, "%sno header", has_words ? ", " : "");
-    return;
-  }
-  for (size_t i = 0; i < sizeof stamp_words / sizeof *stamp_words; i++)
-    print_word(out, &has_words, stamp_words[i].text, stamps->kinds[stamp_words[i].kind]);
-  print_word(out, &has_words, "backward", stamps->backward);
-  print_word(out, &has_words, "equal", stamps->equal);
-}
+#define WIDE           110 /* columns; with fewer, travel and jitter are left out */
+#define WIDE_NUMBERS   62
+#define NARROW_NUMBERS 41
+#define WORDS          12 /* columns that names leave for the words */
 
 typedef struct table {
   FILE *out;
+  int columns; /* of the terminal; 0: it is none */
+  bool is_narrow;
   int topic_width, node_width;
   size_t rows, rows_max, hidden; /* rows_max 0: all */
 } table_t;
 
-static void print_row(const row_t *row, void *user)
+/* As many as fit. They are all the program's own. */
+static void print_words(const table_t *table, const observe_row_t *row)
+{
+  int used = table->topic_width + table->node_width + 1 +
+             (table->is_narrow ? NARROW_NUMBERS : WIDE_NUMBERS);
+  char *words = NULL;
+  size_t size;
+  FILE *memory = table->columns ? open_memstream(&words, &size) : NULL;
+  if (!memory) {
+    observe_print_words(table->out, row);
+    return;
+  }
+  observe_print_words(memory, row);
+  if (fclose(memory) == 0)
+    text_to(table->out, "%.*s", table->columns > used ? table->columns - used : 0, words);
+  free(words);
+}
+
+static void print_numbers(const table_t *table, const observe_row_t *row)
+{
+  const tb__stamps_t *stamps = &row->is.stamps;
+  int width = table->is_narrow ? 7 : 8;
+  text_to(table->out, " %*.1f", width, row->rate_hz);
+  if (stamps->age.moments.count)
+    text_to(table->out, " %*.1f %*.1f", width, (double)tb__spread_quantile(&stamps->age, 0.5) / MS,
+            width, (double)tb__spread_quantile(&stamps->age, 0.99) / MS);
+  else
+    text_to(table->out, " %*s %*s", width, "-", width, "-");
+  if (!table->is_narrow)
+    text_to(table->out, " %8.2f %7.1f", (double)tb__spread_quantile(&row->is.travel, 0.5) / MS,
+            tb__moments_deviation(&stamps->gap) / MS);
+  text_to(table->out, " %*.1f %6llu  ", width, (double)stamps->gap.max_ns / MS,
+          (unsigned long long)row->is.not_received);
+}
+
+static void print_row(const observe_row_t *row, void *user)
 {
   table_t *table = user;
-  const tb__stamps_t *stamps = &row->is.stamps;
   if (table->rows_max && table->rows == table->rows_max) {
     table->hidden++;
     return;
   }
   table->rows++;
-  text_to(table->out, "%-*.*s %-*.*s %8.1f", table->topic_width, table->topic_width,
-          row->topic->name, table->node_width, table->node_width, row->node ? row->node : "?",
-          row->rate_hz);
-  if (stamps->age.moments.count)
-    text_to(table->out, " %8.1f %8.1f", (double)tb__spread_quantile(&stamps->age, 0.5) / MS,
-            (double)tb__spread_quantile(&stamps->age, 0.99) / MS);
-  else
-    text_to(table->out, " %8s %8s", "-", "-");
-  text_to(table->out, " %8.2f %7.1f %8.1f %6llu  ",
-          (double)tb__spread_quantile(&row->is.travel, 0.5) / MS,
-          tb__moments_deviation(&stamps->gap) / MS, (double)stamps->gap.max_ns / MS,
-          (unsigned long long)row->is.not_received);
-  print_words(table->out, row);
+  text_to(table->out, "%-*.*s %-*.*s", table->topic_width, table->topic_width, row->topic->name,
+          table->node_width, table->node_width, row->node ? row->node : "?");
+  print_numbers(table, row);
+  print_words(table, row);
   text_to(table->out, "\n");
+}
+
+static void print_head(const table_t *table)
+{
+  text_to(table->out, "%-*.*s %-*.*s", table->topic_width, table->topic_width, "TOPIC",
+          table->node_width, table->node_width, "PUBLISHER");
+  if (table->is_narrow)
+    text_to(table->out, " %7s %7s %7s %7s %6s  %s\n", "HZ", "AGE ms", "p99", "MAX GAP", "MISSED",
+            "STAMPS, GAPS");
+  else
+    text_to(table->out, " %8s %8s %8s %8s %7s %8s %6s  %s\n", "HZ", "AGE ms", "p99", "TRAVEL",
+            "JITTER", "MAX GAP", "MISSED", "STAMPS, GAPS");
 }
 
 static void widths(observe_t *observe, table_t *table)
@@ -198,55 +108,27 @@ static void widths(observe_t *observe, table_t *table)
   if (table->node_width > 24) table->node_width = 24;
 }
 
-static size_t terminal_rows(void)
+/* Names give way, those of nodes first. */
+static void fit(table_t *table)
+{
+  if (!table->columns) return;
+  table->is_narrow = table->columns < WIDE;
+  int room = table->columns - (table->is_narrow ? NARROW_NUMBERS : WIDE_NUMBERS) - WORDS - 1;
+  int least_node = room / 3 > 4 ? room / 3 : 4;
+  if (table->node_width > room - table->topic_width)
+    table->node_width =
+        room - table->topic_width > least_node ? room - table->topic_width : least_node;
+  if (table->topic_width > room - table->node_width)
+    table->topic_width = room - table->node_width > 5 ? room - table->node_width : 5;
+}
+
+static void look_at_terminal(table_t *table, size_t lines)
 {
   struct winsize size;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
-}
-
-/* Why nothing can be matched. */
-static void print_end(FILE *out, const observe_t *observe, const char *name)
-{
-  const observe_topic_t *topic = observe->topics;
-  while (topic && strcmp(topic->name, name) != 0)
-    topic = topic->next;
-  if (!topic)
-    text_to(out, "; %s is not observed: it has no publisher so far", name);
-  else if (is_unknown(topic))
-    text_to(out, "; the definition of %s is unknown: its stamps are not read", name);
-  else if (tb__definition_entry_known(topic->entry) && !has_header(topic))
-    text_to(out, "; the type of %s has no header", name);
-}
-
-static void print_path(FILE *out, const observe_t *observe, observe_path_t *shared)
-{
-  static tb__path_t path; /* large */
-  pthread_mutex_lock(&shared->lock);
-  path = shared->is;
-  pthread_mutex_unlock(&shared->lock);
-  text_to(out, "%s to %s%s: %s", shared->from, shared->to, shared->is_candidate ? " (found)" : "",
-          tb__path_state_text(path.state));
-  if (path.state == TB__PATH_BACKLOG && path.factor > 0) {
-    text_to(out, " at %.1f: outputs advance at %.1f", path.factor, path.progress);
-    if (path.held_factor > 0) text_to(out, "; highest factor that held: %.1f", path.held_factor);
-  }
-  if (path.state == TB__PATH_DROPS)
-    text_to(out, " at %.1f: %.0f %% of them have an output, and %.0f %% at %.1f", path.factor,
-            100 * path.share, 100 * path.held_share, path.held_share_factor);
-  text_to(out, "; %llu of %llu inputs matched", (unsigned long long)path.matched,
-          (unsigned long long)path.inputs);
-  print_end(out, observe, shared->from);
-  print_end(out, observe, shared->to);
-  if (path.matched)
-    text_to(out, "; latency %.1f ms, p99 %.1f ms in steady time",
-            (double)tb__spread_quantile(&path.steady, 0.5) / MS,
-            (double)tb__spread_quantile(&path.steady, 0.99) / MS);
-  if (path.ros.moments.count)
-    text_to(out, "; %.1f ms, p99 %.1f ms in ROS time",
-            (double)tb__spread_quantile(&path.ros, 0.5) / MS,
-            (double)tb__spread_quantile(&path.ros, 0.99) / MS);
-  if (path.budget_ns) text_to(out, "; budget %.1f ms", (double)path.budget_ns / MS);
-  text_to(out, "\n");
+  bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  size_t rows = is_known && size.ws_row > 0 ? size.ws_row : 24;
+  table->columns = is_known ? size.ws_col : 0;
+  table->rows_max = rows > lines ? rows - lines : 1;
 }
 
 void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
@@ -256,14 +138,14 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
   size_t lines = 5, silent = 0;
   for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
     lines += observe_is_path(&observe->paths[i]);
-  if (!view->is_summary) table.rows_max = terminal_rows() > lines ? terminal_rows() - lines : 1;
+  look_at_terminal(&table, lines);
+  if (view->is_summary) table.rows_max = 0;
   widths(observe, &table);
-  print_clock(out, observe);
-  text_to(out, "%-*s %-*s %8s %8s %8s %8s %7s %8s %6s  %s\n", table.topic_width, "TOPIC",
-          table.node_width, "PUBLISHER", "HZ", "AGE ms", "p99", "TRAVEL", "JITTER", "MAX GAP",
-          "MISSED", "STAMPS, GAPS");
+  fit(&table);
+  observe_print_clock(out, observe, view->is_summary);
+  print_head(&table);
   for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
-    each_row(observe, topic, view, print_row, &table);
+    observe_each_row(topic, view, print_row, &table);
     pthread_mutex_lock(&topic->lock);
     unattributed += topic->unattributed;
     silent += topic->messages == 0;
@@ -279,7 +161,7 @@ void observe_print(FILE *out, observe_t *observe, const observe_view_t *view)
     text_to(out, "%llu messages of publishers above the limit of %d are not in the table\n",
             (unsigned long long)unattributed, OBSERVE_STREAMS_MAX);
   for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
-    if (observe_is_path(&observe->paths[i])) print_path(out, observe, &observe->paths[i]);
+    if (observe_is_path(&observe->paths[i])) observe_print_path(out, observe, &observe->paths[i]);
 }
 
 /* --- JSON --- */
@@ -311,17 +193,19 @@ static json_t *count_json(uint64_t count)
 static json_t *stamps_json(const tb__stamps_t *stamps)
 {
   json_t *object = json_object();
-  for (size_t i = 0; i < sizeof stamp_words / sizeof *stamp_words; i++)
-    json_put(object, stamp_words[i].key, count_json(stamps->kinds[stamp_words[i].kind]));
+  for (size_t i = 0; i < OBSERVE_STAMP_WORDS; i++)
+    json_put(object, observe_stamp_words[i].key,
+             count_json(stamps->kinds[observe_stamp_words[i].kind]));
   json_put(object, "backward", count_json(stamps->backward));
   json_put(object, "equal", count_json(stamps->equal));
   json_put(object, "good", count_json(stamps->kinds[TB__STAMP_GOOD]));
   json_put(object, "none", count_json(stamps->kinds[TB__STAMP_NONE]));
   json_put(object, "unjudged", count_json(stamps->kinds[TB__STAMP_UNJUDGED]));
+  json_put(object, "receipt_score", json_real(tb__stamps_receipt_score(stamps).score));
   return object;
 }
 
-static void push_row(const row_t *row, void *user)
+static void push_row(const observe_row_t *row, void *user)
 {
   json_t *object = json_object();
   char guid[33];
@@ -335,6 +219,7 @@ static void push_row(const row_t *row, void *user)
   json_put(object, "rate_hz", json_real(row->rate_hz));
   json_put(object, "age_ms", spread_json(&stamps->age));
   json_put(object, "source_to_receive_ms", spread_json(&row->is.travel));
+  json_put(object, "host_offset_ms", observe_hosts_json(row->topic->of, row->guid));
   json_put(object, "jitter_ms", json_real(tb__moments_deviation(&stamps->gap) / MS));
   json_put(object, "longest_gap_ms", json_real((double)stamps->gap.max_ns / MS));
   json_put(object, "gaps", count_json(row->is.gaps));
@@ -344,16 +229,16 @@ static void push_row(const row_t *row, void *user)
   json_push(user, object);
 }
 
-static json_t *topic_json(observe_t *observe, observe_topic_t *topic, const observe_view_t *view)
+static json_t *topic_json(observe_topic_t *topic, const observe_view_t *view)
 {
   json_t *object = json_object(), *publishers = json_array();
-  each_row(observe, topic, view, push_row, publishers);
+  observe_each_row(topic, view, push_row, publishers);
   json_put(object, "topic", text_json(topic->name));
   json_put(object, "type", text_json(topic->type));
-  json_put(object, "definition", json_string(definition_text(topic)));
+  json_put(object, "definition", json_string(observe_definition_text(topic)));
   const char *note = topic->entry ? tb__definition_entry_note(topic->entry) : "";
   json_put(object, "definition_note", note[0] ? text_json(note) : json_null());
-  json_put(object, "has_header", json_boolean(has_header(topic)));
+  json_put(object, "has_header", json_boolean(observe_has_header(topic)));
   json_put(object, "matched", json_integer(tb_ros2_subscription_matched(topic->subscription)));
   pthread_mutex_lock(&topic->lock);
   json_put(object, "malformed", count_json(topic->malformed));
@@ -372,6 +257,7 @@ static json_t *clock_json(observe_t *observe)
   ticks = clock->ticks;
   pthread_mutex_unlock(&clock->lock);
   const tb__tick_stream_t *all = &ticks.all;
+  observe_clock_state_t state = observe_clock_state(&ticks, observe_steady_now(observe));
   if (!is_expected) return json_null();
   json_t *object = json_object();
   json_put(object, "matched", json_integer(tb_ros2_subscription_matched(clock->subscription)));
@@ -384,6 +270,8 @@ static json_t *clock_json(observe_t *observe)
   json_put(object, "reordered", count_json(all->kinds[TB__TICK_REORDERED]));
   json_put(object, "zero", count_json(all->kinds[TB__TICK_ZERO]));
   json_put(object, "stalls", count_json(all->stalls));
+  json_put(object, "epoch", json_integer(all->epoch.number));
+  json_put(object, "state", json_string(observe_clock_state_text(state)));
   json_put(object, "publishers", json_integer(tb__ticks_simultaneous(&ticks)));
   json_put(object, "two_streams", json_boolean(tb__tick_stream_is_double(all)));
   return object;
@@ -426,7 +314,7 @@ bool observe_print_json(observe_t *observe, const observe_view_t *view)
 {
   json_t *object = json_object(), *topics = json_array(), *paths = json_array();
   for (observe_topic_t *topic = observe->topics; topic; topic = topic->next)
-    json_push(topics, topic_json(observe, topic, view));
+    json_push(topics, topic_json(topic, view));
   for (size_t i = 0; i < OBSERVE_PATHS_MAX; i++)
     if (observe_is_path(&observe->paths[i])) json_push(paths, path_json(&observe->paths[i]));
   json_put(object, "elapsed_s", json_real((double)(view->steady_ns - observe->begin_ns) / 1e9));

@@ -1,4 +1,5 @@
 #include <fnmatch.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +8,16 @@
 #include "contract/limits.h"
 #include "definition/message.h"
 #include "observe.h"
+#include "observe_ahead.h"
+#include "observe_hosts.h"
 #include "publishers.h"
 #include "text.h"
 
 #define CLOCK_TOPIC      "/clock"
 #define READERS_PER_STEP 50
 #define READER_DEPTH     100
+#define DISCOVERY_NS     TB_NS_PER_S /* until a publisher of /clock has been found */
+#define STEP_NS          (100 * TB_NS_PER_MS)
 
 /* --- time --- */
 
@@ -24,7 +29,7 @@ static uint64_t id_of(const uint8_t guid[16])
   return hash ? hash : 1;
 }
 
-static int64_t steady_now(const observe_t *observe)
+int64_t observe_steady_now(const observe_t *observe)
 {
   tb_steady_time_t now = {0};
   tb_steady_clock_now(observe->steady, &now);
@@ -41,13 +46,13 @@ int64_t observe_system_now(const observe_t *observe)
 observe_time_t observe_now(observe_t *observe, int64_t system_ns)
 {
   observe_clock_t *clock = &observe->clock;
-  observe_time_t now = {.steady_ns = steady_now(observe), .system_ns = system_ns};
+  observe_time_t now = {.steady_ns = observe_steady_now(observe), .system_ns = system_ns};
   pthread_mutex_lock(&clock->lock);
   now.is_clock = clock->is_expected;
   if (now.is_clock) {
     now.ros_ns = clock->ticks.all.last_ns;
     now.epoch = clock->ticks.all.epoch;
-  } else {
+  } else if (now.steady_ns - observe->begin_ns >= DISCOVERY_NS) {
     now.ros_ns = system_ns;
   }
   pthread_mutex_unlock(&clock->lock);
@@ -59,7 +64,7 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
 {
   observe_t *observe = user;
   observe_clock_t *clock = &observe->clock;
-  int64_t steady_ns = steady_now(observe), tick_ns = 0;
+  int64_t steady_ns = observe_steady_now(observe), tick_ns = 0;
   tb__message_t message;
   size_t at = 0;
   if (tb__message_open(&message, clock->schema, sample->cdr, sample->size) ||
@@ -69,10 +74,29 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
   pthread_mutex_lock(&clock->lock);
   clock->is_expected = true;
   tb__ticks_feed(&clock->ticks, id_of(sample->writer_guid), tick_ns, steady_ns);
+  tb__tick_history_add(&clock->history, tick_ns, sample->source_timestamp_ns, steady_ns);
   pthread_mutex_unlock(&clock->lock);
 }
 
 /* --- messages --- */
+
+static bool take_newer(void *user, const tb__edge_t *edge)
+{
+  int64_t *newest_ns = user;
+  if (edge->stamp_ns > *newest_ns) *newest_ns = edge->stamp_ns;
+  return true;
+}
+
+/* False: it has no edges. */
+static bool read_newest_edge(const tb__known_definition_t *known, const tb__message_t *message,
+                             int64_t *out_ns)
+{
+  int64_t newest_ns = INT64_MIN;
+  if (tb__edge_paths_each(&known->edges, message, take_newer, &newest_ns) || newest_ns == INT64_MIN)
+    return false;
+  *out_ns = newest_ns;
+  return true;
+}
 
 /* The stamp of a message; false: it has none, or it cannot be read. */
 static bool read_stamp_locked(observe_topic_t *topic, const tb_ros2_sample_t *sample,
@@ -89,9 +113,11 @@ static bool read_stamp_locked(observe_topic_t *topic, const tb_ros2_sample_t *sa
     snprintf(topic->why, sizeof topic->why, "%.150s", error.text);
     if (!fits) topic->known = known = NULL;
   }
-  if (!known || !known->head.stamp) return false;
+  bool has_edges = known && known->edges.all && topic->of->reads_edges;
+  if (!known || (!known->head.stamp && !has_edges)) return false;
   if (tb__message_open(&message, known->schema, sample->cdr, sample->size) == TB_OK &&
-      tb__message_head_stamp(&known->head, &message, out_ns) == TB_OK)
+      (has_edges ? read_newest_edge(known, &message, out_ns)
+                 : tb__message_head_stamp(&known->head, &message, out_ns) == TB_OK))
     return true;
   topic->malformed++;
   return false;
@@ -103,7 +129,7 @@ static tb__stamp_limits_t stamp_limits(const observe_clock_t *clock)
   return tb__stamp_limits(&limits, clock->is_expected ? clock->ticks.all.usual_step_ns : 0, 0);
 }
 
-static observe_stream_t *add_stream_locked(observe_topic_t *topic, const uint8_t guid[16])
+static observe_stream_t *add_stream_locked(observe_topic_t *topic, const tb_ros2_sample_t *sample)
 {
   observe_t *observe = topic->of;
   observe_stream_t **last = &topic->streams;
@@ -113,7 +139,8 @@ static observe_stream_t *add_stream_locked(observe_topic_t *topic, const uint8_t
   }
   observe_stream_t *stream = calloc(1, sizeof *stream);
   if (!stream) return NULL;
-  memcpy(stream->guid, guid, 16);
+  memcpy(stream->guid, sample->writer_guid, 16);
+  stream->first_sequence = sample->sequence;
   tb__topic_stream_init(&stream->is, NULL);
   while (*last)
     last = &(*last)->next;
@@ -121,11 +148,11 @@ static observe_stream_t *add_stream_locked(observe_topic_t *topic, const uint8_t
   return stream;
 }
 
-static observe_stream_t *find_stream_locked(observe_topic_t *topic, const uint8_t guid[16])
+static observe_stream_t *find_stream_locked(observe_topic_t *topic, const tb_ros2_sample_t *sample)
 {
   for (observe_stream_t *stream = topic->streams; stream; stream = stream->next)
-    if (memcmp(stream->guid, guid, 16) == 0) return stream;
-  return add_stream_locked(topic, guid);
+    if (memcmp(stream->guid, sample->writer_guid, 16) == 0) return stream;
+  return add_stream_locked(topic, sample);
 }
 
 static void feed_paths(observe_t *observe, uint32_t from_paths, uint32_t to_paths,
@@ -160,9 +187,9 @@ static void on_message(const tb_ros2_sample_t *sample, void *user)
   pthread_mutex_lock(&topic->lock);
   topic->messages++;
   received.stamp.has_stamp = read_stamp_locked(topic, sample, &received.stamp.stamp_ns);
-  observe_stream_t *stream = find_stream_locked(topic, sample->writer_guid);
+  observe_stream_t *stream = find_stream_locked(topic, sample);
   if (stream)
-    (void)tb__topic_stream_feed(&stream->is, &received);
+    observe_ahead_take_locked(topic->of, stream, &received);
   else
     topic->unattributed++;
   uint32_t from_paths = topic->from_paths, to_paths = topic->to_paths;
@@ -201,14 +228,21 @@ static bool is_wanted(const observe_t *observe, const char *name)
   return observe->filter_count == 0 && (!has_paths || observe->finds_paths);
 }
 
+static void stream_free(observe_stream_t *stream)
+{
+  free(stream->node);
+  free(stream->reported);
+  free(stream->ahead);
+  free(stream);
+}
+
 static void topic_destroy(observe_topic_t *topic)
 {
   tb_ros2_subscription_destroy(topic->subscription);
   while (topic->streams) {
     observe_stream_t *stream = topic->streams;
     topic->streams = stream->next;
-    free(stream->node);
-    free(stream);
+    stream_free(stream);
   }
   pthread_mutex_destroy(&topic->lock);
   free(topic->name);
@@ -216,13 +250,14 @@ static void topic_destroy(observe_topic_t *topic)
   free(topic);
 }
 
-/* Best effort and volatile: it slows nobody down, and history does not come. */
+/* Volatile: history does not come. Usually best effort, which slows nobody down. */
 static tb_status_t subscribe(observe_t *observe, const char *name, const char *type,
+                             tb_qos_reliability_t reliability,
                              tb_ros2_subscription_callback_t callback, void *user,
                              tb_ros2_subscription_t **out, tb_error_t *error)
 {
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
-  qos.reliability = TB_QOS_BEST_EFFORT;
+  qos.reliability = reliability;
   qos.depth = READER_DEPTH;
   tb_ros2_subscription_options_t options = {callback, user};
   return tb_ros2_subscription_create(observe->context, name, type, &qos, &options, out, error);
@@ -249,6 +284,27 @@ static observe_topic_t *topic_create(observe_t *observe, const tb_ros2_graph_end
   return topic;
 }
 
+static void __attribute__((format(printf, 2, 3)))
+print_warning(const observe_t *observe, const char *format, ...)
+{
+  char *text = NULL;
+  size_t size;
+  va_list args;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return;
+  va_start(args, format);
+  text_to_v(out, format, args);
+  va_end(args);
+  bool is_whole = fclose(out) == 0;
+  if (is_whole && observe->warn) {
+    observe->warn(observe->warn_user, text);
+  } else if (is_whole) {
+    command_begin_warning(observe->command);
+    text_err("%s\n", text);
+  }
+  free(text);
+}
+
 static void topic_begin(observe_topic_t *topic, const tb_ros2_graph_endpoint_t *publisher)
 {
   observe_t *observe = topic->of;
@@ -257,11 +313,17 @@ static void topic_begin(observe_topic_t *topic, const tb_ros2_graph_endpoint_t *
   /* Without it every node that sees the reader would warn. */
   if (publisher->type_hash)
     (void)tb_ros2_type_hash_register(topic->type, publisher->type_hash, NULL);
-  topic->is_failed = subscribe(observe, topic->name, topic->type, on_message, topic,
+  tb_qos_reliability_t reliability =
+      observe->is_reliable ? publisher->qos.reliability : TB_QOS_BEST_EFFORT;
+  topic->is_failed = subscribe(observe, topic->name, topic->type, reliability, on_message, topic,
                                &topic->subscription, &error) != TB_OK;
-  if (!topic->is_failed) return;
-  command_begin_warning(observe->command);
-  text_err("%s is not observed: %s\n", topic->name, error.text);
+  if (topic->is_failed) print_warning(observe, "%s is not observed: %s", topic->name, error.text);
+}
+
+static bool is_own(const observe_t *observe, const tb_ros2_graph_endpoint_t *endpoint)
+{
+  return observe->own_node && endpoint->node >= 0 &&
+         strcmp(observe->snapshot->nodes[endpoint->node].full_name, observe->own_node) == 0;
 }
 
 /* Endpoints are ordered by name: of each topic the first publisher is looked at. */
@@ -276,7 +338,7 @@ static void add_topics(observe_t *observe)
     const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[i];
     if (endpoint->kind != TB_ROS2_ENDPOINT_TOPIC || !endpoint->is_publisher ||
         strcmp(endpoint->name, before) == 0 || strcmp(endpoint->name, CLOCK_TOPIC) == 0 ||
-        !is_wanted(observe, endpoint->name))
+        is_own(observe, endpoint) || !is_wanted(observe, endpoint->name))
       continue;
     before = endpoint->name;
     while (*at && strcmp((*at)->name, endpoint->name) < 0)
@@ -327,6 +389,10 @@ static void step_definition(observe_topic_t *topic)
 static void name_publishers(observe_topic_t *topic, const tb_ros2_graph_snapshot_t *snapshot)
 {
   const tb_ros2_graph_endpoint_t *publishers = NULL;
+  const observe_stream_t *unnamed = topic->streams;
+  while (unnamed && unnamed->node)
+    unnamed = unnamed->next;
+  if (!unnamed) return;
   size_t count = tb_ros2_graph_publishers(snapshot, topic->name, &publishers);
   for (observe_stream_t *stream = topic->streams; stream; stream = stream->next)
     for (size_t i = 0; i < count && !stream->node; i++)
@@ -349,8 +415,7 @@ static void drop_gone_streams(observe_topic_t *topic, const tb_ros2_graph_snapsh
       continue;
     }
     *at = stream->next;
-    free(stream->node);
-    free(stream);
+    stream_free(stream);
     atomic_fetch_sub(&topic->of->stream_count, 1);
   }
 }
@@ -378,15 +443,79 @@ void observe_step(observe_t *observe)
   tb__stamp_limits_t limits = stamp_limits(&observe->clock);
   pthread_mutex_unlock(&observe->clock.lock);
   if (observe->has_more) add_topics(observe);
-  definition_requests_step(observe->requests, observe->snapshot, steady_now(observe));
+  definition_requests_step(observe->requests, observe->snapshot, observe_steady_now(observe));
+  observe_hosts_step(observe, observe_steady_now(observe));
   bool is_full = atomic_load(&observe->stream_count) >= OBSERVE_STREAMS_MAX;
   for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
     step_definition(topic);
     pthread_mutex_lock(&topic->lock);
     name_publishers(topic, observe->snapshot);
     if (is_full) drop_gone_streams(topic, observe->snapshot);
-    for (observe_stream_t *stream = topic->streams; stream; stream = stream->next)
+    for (observe_stream_t *stream = topic->streams; stream; stream = stream->next) {
       stream->is.stamps.limits = limits;
+      observe_ahead_settle_locked(observe, stream, false);
+    }
+    pthread_mutex_unlock(&topic->lock);
+  }
+}
+
+/* Of the last second, as time may run at another factor than before. */
+static void end_second_of_clock(observe_clock_t *clock)
+{
+  pthread_mutex_lock(&clock->lock);
+  const tb__tick_stream_t *all = &clock->ticks.all;
+  double took_ns = (double)(all->run_arrival_ns - clock->run_arrival_ns);
+  if (took_ns > 0) {
+    clock->factor_now = (double)(all->run_ns - clock->run_ns) / took_ns;
+    clock->rate_now = (double)(all->run_steps - clock->run_steps) * 1e9 / took_ns;
+  }
+  clock->run_ns = all->run_ns;
+  clock->run_arrival_ns = all->run_arrival_ns;
+  clock->run_steps = all->run_steps;
+  pthread_mutex_unlock(&clock->lock);
+}
+
+observe_pace_t observe_pace_begin(const observe_t *observe)
+{
+  return (observe_pace_t){observe->begin_ns, observe->begin_ns + TB_NS_PER_S};
+}
+
+bool observe_keep_pace(observe_t *observe, observe_pace_t *pace)
+{
+  int64_t now_ns = observe_steady_now(observe);
+  if (now_ns >= pace->step_ns) {
+    observe_step(observe);
+    pace->step_ns += STEP_NS;
+    if (now_ns > pace->step_ns + TB_NS_PER_S) pace->step_ns = now_ns; /* stopped, as by Ctrl-Z */
+  }
+  if (now_ns < pace->second_ns) return false;
+  pace->second_ns += (now_ns - pace->second_ns) / TB_NS_PER_S * TB_NS_PER_S + TB_NS_PER_S;
+  end_second_of_clock(&observe->clock);
+  observe_end_second(observe);
+  return true;
+}
+
+void observe_end(observe_t *observe)
+{
+  for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
+    pthread_mutex_lock(&topic->lock);
+    for (observe_stream_t *stream = topic->streams; stream; stream = stream->next)
+      observe_ahead_settle_locked(observe, stream, true);
+    pthread_mutex_unlock(&topic->lock);
+  }
+}
+
+void observe_restart_counts(observe_t *observe)
+{
+  for (observe_topic_t *topic = observe->topics; topic; topic = topic->next) {
+    pthread_mutex_lock(&topic->lock);
+    for (observe_stream_t *stream = topic->streams; stream; stream = stream->next) {
+      tb__stamp_limits_t limits = stream->is.stamps.limits;
+      tb__topic_stream_init(&stream->is, &limits);
+      stream->shown_arrivals = 0;
+      memset(stream->noted, 0, sizeof stream->noted);
+    }
+    topic->messages = topic->malformed = topic->unattributed = 0;
     pthread_mutex_unlock(&topic->lock);
   }
 }
@@ -406,8 +535,8 @@ static int clock_open(observe_t *observe)
     status = tb__field_path_create(clock->schema, "clock", &clock->path, &error);
   }
   if (!status)
-    status =
-        subscribe(observe, CLOCK_TOPIC, CLOCK_TYPE, on_tick, observe, &clock->subscription, &error);
+    status = subscribe(observe, CLOCK_TOPIC, CLOCK_TYPE, TB_QOS_BEST_EFFORT, on_tick, observe,
+                       &clock->subscription, &error);
   return status ? command_failed(observe->command, status, &error) : EXIT_OK;
 }
 
@@ -433,12 +562,13 @@ int observe_open(observe_t *observe, int domain, const char *const *folders, siz
     if (!observe->requests) status = TB_ERR_NO_MEMORY;
   }
   if (status) return command_failed(observe->command, status, &error);
-  observe->begin_ns = steady_now(observe);
+  observe->begin_ns = observe->shown_ns = observe_steady_now(observe);
   return clock_open(observe);
 }
 
 void observe_close(observe_t *observe)
 {
+  observe_hosts_close(observe);
   tb_ros2_subscription_destroy(observe->clock.subscription);
   while (observe->topics) {
     observe_topic_t *topic = observe->topics;

@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +6,9 @@
 
 #include "graph_view.h"
 #include "json.h"
+#include "param_ros1.h"
 #include "param_value.h"
+#include "ros1_ticks.h"
 #include "similar.h"
 #include "text.h"
 #include "unnamed.h"
@@ -508,12 +509,6 @@ static int run_action(const command_t *command, arguments_t *arguments)
                              arguments->words[0]);
 }
 
-/* No option begins like a number: "-0.5" is a value. */
-static bool is_number(const char *word)
-{
-  return word[0] == '-' && (isdigit((unsigned char)word[1]) || word[1] == '.');
-}
-
 static int parse(const command_t *command, int argc, char **argv, arguments_t *arguments,
                  bool *out_help)
 {
@@ -526,9 +521,9 @@ static int parse(const command_t *command, int argc, char **argv, arguments_t *a
   };
   int result = EXIT_OK;
   while (!result) {
-    while (optind < argc && is_number(argv[optind]))
+    while (optind < argc && param_is_number(argv[optind]))
       arguments->words[arguments->count++] = argv[optind++];
-    int option = getopt_long(argc, argv, "-:h", options, NULL); /* in order: words are 1 */
+    int option = command_next_option(argc, argv, "-:h", options); /* in order: words are 1 */
     if (option == -1) break;
     switch (option) {
     case 1:
@@ -554,6 +549,7 @@ static int parse(const command_t *command, int argc, char **argv, arguments_t *a
 
 static int run(const command_t *command, int argc, char **argv)
 {
+  if (ros1_is_asked(argc, argv)) return param_ros1_run(command, argc, argv);
   bool help = false;
   arguments_t arguments = {.graph = {.domain = -1, .limit = {2 * TB_NS_PER_S}}};
   char **words = calloc((size_t)argc + 1, sizeof *words);
@@ -572,7 +568,9 @@ const command_t command_param = {
     .name = "param",
     .summary = "list, get and set parameters of nodes",
     .usage = "timebase param list [NODE] | get NODE NAME... | set NODE NAME VALUE\n"
-             "       [--json] [--hide-type] [--wait D] [--limit D] [--domain N]",
+             "       [--json] [--hide-type] [--wait D] [--limit D] [--domain N]\n"
+             "       timebase param --ros1 list [NAMESPACE] | get NAME... | set NAME VALUE | "
+             "delete NAME...",
     .help =
         "  list [NODE]           the names of the parameters of a node, or of all nodes\n"
         "  get NODE NAME...      type and value of one parameter, as ros2 param get prints them; "
@@ -596,6 +594,13 @@ const command_t command_param = {
         "  --limit D   wait at most D for an answer (default 2s)\n"
         "  --domain N  DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  -h, --help  this text\n\n"
+        "With --ros1 they are those of the ROS 1 master of ROS_MASTER_URI, which belong to no "
+        "node.\n"
+        "Types are kept: 1 is not true, nor is \"true\" in quotes. get prints values as JSON, "
+        "which\n"
+        "is YAML too; a namespace is a dictionary of what is in it. VALUE is YAML as above, a\n"
+        "dictionary JSON: '{\"a\": [1, 2.5]}'. --json: list prints [NAME...], get\n"
+        "{NAME: {\"type\", \"value\"}}. --limit is 5s there.\n\n"
         "Status 1 if there is no such node or parameter, or if a node does not answer or refuses;\n"
         "its reason is printed.\n",
     .run = run,

@@ -1,5 +1,6 @@
 #include "param_value.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -109,4 +110,9 @@ json_t *param_value_json(const tb_ros2_parameter_value_t *value)
   for (size_t i = 0; i < value->count; i++)
     json_push(list, item_json(value, i));
   return list;
+}
+
+bool param_is_number(const char *word)
+{
+  return word[0] == '-' && (isdigit((unsigned char)word[1]) || word[1] == '.');
 }

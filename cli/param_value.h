@@ -17,4 +17,7 @@ void param_print_value(FILE *out, const tb_ros2_parameter_value_t *value);
 void param_print_as_ros(const tb_ros2_parameter_value_t *value, bool hide_type);
 json_t *param_value_json(const tb_ros2_parameter_value_t *value);
 
+/* No option begins like a number: "-0.5" is a value. */
+bool param_is_number(const char *word);
+
 #endif

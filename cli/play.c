@@ -11,7 +11,11 @@
 #include "bag.h"
 #include "play_arguments.h"
 #include "play_clock.h"
+#include "play_manifest.h"
+#include "play_reencoded.h"
+#include "play_ros1.h"
 #include "play_screen.h"
+#include "play_shm.h"
 #include "play_topics.h"
 #include "publishers.h"
 #include "text.h"
@@ -26,8 +30,16 @@ typedef struct session {
   tb_ros2_node_t *node;
   tb_qos_overrides_t *qos;
   tb_ros2_play_transport_t *transport;
+  play_ros1_t ros1; /* in place of the four */
+  play_reencoded_t reencoded;
+  tb_play_transport_t to;
+  tb_clock_t *clock; /* with --use-sim-time */
   tb_player_t *player;
+  size_t run, run_count; /* of a recording in which time was set back, if all are played */
+  double rate;           /* of the next player */
+  bool start_paused;
   tb_ros2_player_services_t *services;
+  play_shm_t shm;
   publishers_watch_t others;
   int done[2]; /* a pipe that ends when the thread does */
   tb_status_t status;
@@ -69,8 +81,11 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   context.has_domain_id = arguments->domain >= 0;
   context.domain_id = arguments->domain >= 0 ? arguments->domain : 0;
   context.prompt_acks = arguments->wait_for_acks;
+  context.argc = arguments->ros.argc;
+  context.argv = arguments->ros.argv;
   transport.clock =
-      player->clock_hz > 0 || player->clock_topics_all || arguments->clock_topics.count > 0;
+      !arguments->no_clock_topic &&
+      (player->clock_hz > 0 || player->clock_topics_all || arguments->clock_topics.count > 0);
   tb_status_t status = tb_ros2_context_create(&context, &session->context, error);
   if (!status) status = open_node(session, arguments, error);
   transport.node = session->node;
@@ -88,6 +103,8 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
     status = publishers_watch_open(&session->others, session->context, session->node,
                                    arguments->own_clock ? arguments->own_clock : "/clock",
                                    "name (--remap /clock:=NAME)", error);
+  session->to = tb_ros2_play_transport_interface(session->transport);
+  if (!status && arguments->use_sim_time) session->clock = tb_ros2_node_clock(session->node);
   return status;
 }
 
@@ -99,26 +116,65 @@ static bool is_of_arguments(const play_arguments_t *arguments, tb_status_t statu
   return status == TB_ERR_RANGE || (status == TB_ERR_NOT_FOUND && chooses);
 }
 
+static int open_transport(session_t *session, const play_arguments_t *arguments)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = arguments->ros1
+                           ? play_ros1_open(arguments, &session->ros1, &session->to, &error)
+                           : open_graph(session, arguments, &error);
+  bool has_graph = session->context || session->ros1.context;
+  if (arguments->ros1) session->clock = session->ros1.clock;
+  if (status == TB_ERR_INVALID && has_graph && !session->to.ops)
+    return command_usage_error(session->command, "--remap: %s", error.text);
+  if (status && has_graph && is_of_arguments(arguments, status))
+    return command_usage_error(session->command, "%s", error.text);
+  if (!status) {
+    status = play_shm_open(&session->shm, arguments->shm, &session->to.clock, &error);
+    if (status == TB_ERR_INVALID) return command_usage_error(session->command, "%s", error.text);
+  }
+  if (status) return command_failed(session->command, status, &error);
+  if (play_reencoded_is_needed(tb_bag_reader_info(session->reader), arguments->ros1))
+    session->to =
+        play_reencoded_begin(&session->reencoded, session->command, arguments->ros1, &session->to);
+  return EXIT_OK;
+}
+
 static int open_player(session_t *session, const play_arguments_t *arguments)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_player_options_t options = arguments->player;
   options.clock_topics = arguments->clock_topics.items;
   options.clock_topic_count = arguments->clock_topics.count;
-  tb_status_t status = open_graph(session, arguments, &error);
-  if (status == TB_ERR_INVALID && session->context && !session->transport)
-    return command_usage_error(session->command, "--remap: %s", error.text);
-  if (!status) {
-    if (arguments->use_sim_time) options.clock = tb_ros2_node_clock(session->node);
-    tb_play_transport_t interface = tb_ros2_play_transport_interface(session->transport);
-    status = tb_player_create(session->reader, &interface, &options, &session->player, &error);
-  }
-  if (!status)
+  options.clock = session->clock;
+  options.rate = session->rate;
+  options.start_paused = session->start_paused;
+  if (session->run_count > 1) options.loop = false; /* all of them are repeated */
+  tb_status_t status =
+      tb_player_create(session->reader, &session->to, &options, &session->player, &error);
+  if (!status && session->node)
     status =
         tb_ros2_player_services_create(session->node, session->player, &session->services, &error);
-  if (status && session->node && is_of_arguments(arguments, status))
+  if (status && is_of_arguments(arguments, status))
     return command_usage_error(session->command, "%s", error.text); /* does not fit the bag */
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
+}
+
+/* Time is set back in a .bag: all its runs are played, unless one is chosen. */
+static int count_runs(session_t *session, const play_arguments_t *arguments)
+{
+  const tb_player_options_t *player = &arguments->player;
+  session->run = 1;
+  session->run_count = arguments->run == 0 ? tb_bag_reader_info(session->reader)->run_count : 1;
+  session->rate = player->rate;
+  session->start_paused = player->start_paused;
+  if (session->run_count > 1 && (player->start_offset.ns > 0 || player->playback_duration.ns >= 0 ||
+                                 player->playback_until_ns >= 0))
+    return command_usage_error(
+        session->command,
+        "%s: time was set back while it was recorded: to play a part, choose "
+        "one of its runs with --run 1 to %zu",
+        tb_bag_reader_info(session->reader)->path, session->run_count);
+  return EXIT_OK;
 }
 
 /* What is read before signals are caught: one that comes meanwhile ends the program. */
@@ -126,7 +182,11 @@ static int load(session_t *session, const play_arguments_t *arguments)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = TB_OK;
-  int result = play_topics_open(session->command, arguments, &session->reader);
+  int result = play_manifest_check(session->command, arguments);
+  if (!result)
+    result =
+        play_topics_open(session->command, arguments, (size_t)arguments->run, &session->reader);
+  if (!result) result = count_runs(session, arguments);
   if (!result && arguments->qos_path)
     status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
   tb_qos_overrides_set_depth_max(session->qos, arguments->depth_max);
@@ -149,18 +209,6 @@ static void report_empty(const session_t *session)
   command_begin_warning(session->command);
   text_err("%s: has no messages, so none are played\n", tb_bag_reader_info(session->reader)->path);
   funlockfile(stderr);
-}
-
-static void close_session(session_t *session)
-{
-  tb_ros2_player_services_destroy(session->services);
-  tb_player_destroy(session->player);
-  tb_ros2_play_transport_destroy(session->transport);
-  tb_qos_overrides_destroy(session->qos);
-  publishers_watch_close(&session->others);
-  tb_ros2_node_destroy(session->node);
-  tb_ros2_context_destroy(session->context);
-  tb_bag_reader_close(session->reader);
 }
 
 /* --- playing --- */
@@ -194,7 +242,7 @@ static bool attend_once(session_t *session, play_screen_t *screen, const struct 
                         int ready)
 {
   bool goes_on = ready <= 0 || !fds[FD_SIGNAL].revents;
-  if (goes_on && ready > 0 && fds[FD_VIEW].revents) play_view_handle_input(screen->view);
+  if (goes_on && ready > 0 && fds[FD_VIEW].revents) screen_view_handle_input(screen->view);
   if (goes_on && ready > 0 && fds[FD_KEYS].revents) goes_on = play_screen_handle_input(screen);
   if (ready == 0) play_screen_rest(screen);
   if (ready == 0) poll_publishers(session, screen);
@@ -211,7 +259,7 @@ static bool attend(session_t *session, play_screen_t *screen)
         [FD_DONE] = {session->done[0], POLLIN, 0},
         [FD_SIGNAL] = {stopped ? -1 : command_signal_fd(), POLLIN, 0},
         [FD_KEYS] = {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0},
-        [FD_VIEW] = {play_view_fd(screen->view), POLLIN, 0}};
+        [FD_VIEW] = {screen_view_fd(screen->view), POLLIN, 0}};
     int ready = poll(fds, FD_COUNT, terminal_period_ms(&screen->terminal));
     if (ready > 0 && fds[FD_DONE].revents) return stopped;
     if (!stopped && !attend_once(session, screen, fds, ready)) {
@@ -244,7 +292,7 @@ static void await_run(session_t *session)
   while (!status.running && poll(&done, 1, 1) == 0);
 }
 
-static int play_session(session_t *session, const play_arguments_t *arguments)
+static int play_session(session_t *session, const play_arguments_t *arguments, bool *out_stopped)
 {
   pthread_t thread;
   play_screen_t screen;
@@ -255,16 +303,74 @@ static int play_session(session_t *session, const play_arguments_t *arguments)
   await_run(session);
   play_screen_open(&screen, session->command, session->player, tb_bag_reader_info(session->reader),
                    &arguments->screen);
-  if (arguments->use_sim_time) screen.ros_clock = tb_ros2_node_clock(session->node);
+  screen.ros_clock = session->clock;
   if (tb_player_is_paused(session->player) && !screen.terminal.keyboard)
-    text_err("timebase play: starting paused; no terminal: resume with the ~/resume service\n");
+    text_err(session->node ? "timebase play: starting paused; no terminal: resume with the "
+                             "~/resume service\n"
+                           : "timebase play: starting paused, and no terminal to resume it\n");
   bool stopped = attend(session, &screen);
   play_screen_close(&screen);
   pthread_join(thread, NULL);
   play_screen_summary(&screen, stopped);
   play_screen_fini(&screen);
   command_flush();
+  *out_stopped = stopped;
   return result_of(session, &arguments->bags);
+}
+
+static void close_player(session_t *session)
+{
+  tb_ros2_player_services_destroy(session->services);
+  tb_player_destroy(session->player);
+  session->services = NULL;
+  session->player = NULL;
+  if (session->done[0] > 0) close(session->done[0]);
+  session->done[0] = 0;
+}
+
+static int open_next_run(session_t *session, const play_arguments_t *arguments)
+{
+  tb_player_status_t status;
+  tb_player_status(session->player, &status);
+  session->rate = status.rate;
+  session->start_paused = false;
+  session->run = session->run % session->run_count + 1;
+  close_player(session);
+  tb_bag_reader_close(session->reader);
+  session->reader = NULL;
+  return play_topics_open(session->command, arguments, session->run, &session->reader);
+}
+
+/* The clock jumps back from each to the next: the next player begins with a tick of its start. */
+static int play_runs(session_t *session, const play_arguments_t *arguments)
+{
+  int worst = EXIT_OK;
+  for (bool stopped = false;;) {
+    if (session->run_count > 1)
+      text_err("timebase play: run %zu of %zu\n", session->run, session->run_count);
+    int result = open_player(session, arguments);
+    if (!result) result = play_session(session, arguments, &stopped);
+    if (result) worst = result;
+    bool is_last = session->run == session->run_count && !arguments->player.loop;
+    if (stopped || is_last || session->run_count == 1 || session->status || !session->player)
+      return worst;
+    result = open_next_run(session, arguments);
+    if (result) return result;
+  }
+}
+
+static void close_session(session_t *session)
+{
+  close_player(session);
+  play_reencoded_end(&session->reencoded);
+  play_shm_close(&session->shm);
+  tb_ros2_play_transport_destroy(session->transport);
+  play_ros1_close(&session->ros1);
+  tb_qos_overrides_destroy(session->qos);
+  publishers_watch_close(&session->others);
+  tb_ros2_node_destroy(session->node);
+  tb_ros2_context_destroy(session->context);
+  tb_bag_reader_close(session->reader);
 }
 
 static int run(const command_t *command, int argc, char **argv)
@@ -272,7 +378,7 @@ static int run(const command_t *command, int argc, char **argv)
   bool help = false;
   play_arguments_t arguments;
   session_t session = {.command = command, .error = TB_ERROR_INIT};
-  int result = play_arguments_init(&arguments, argc)
+  int result = play_arguments_init(&arguments, &argc, argv)
                    ? EXIT_OK
                    : command_failed(command, TB_ERR_NO_MEMORY, NULL);
   if (!result) result = play_arguments_parse(command, argc, argv, &arguments, &help);
@@ -281,8 +387,8 @@ static int run(const command_t *command, int argc, char **argv)
     command_catch_signals();
     bool empty = !result && is_empty(&session);
     if (empty) report_empty(&session);
-    if (!result && !empty) result = open_player(&session, &arguments);
-    if (!result && !empty) result = play_session(&session, &arguments);
+    if (!result && !empty) result = open_transport(&session, &arguments);
+    if (!result && !empty) result = play_runs(&session, &arguments);
     close_session(&session);
   }
   play_arguments_fini(&arguments);
@@ -291,7 +397,15 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_play = {
     .name = "play",
-    .summary = "play a rosbag2 recording, with /clock",
+    .summary = "play a recording, with /clock",
+    .usage = play_usage,
+    .help = play_help,
+    .run = run,
+};
+
+const command_t command_bag_play = {
+    .name = "bag play",
+    .summary = "play a recording, with /clock",
     .usage = play_usage,
     .help = play_help,
     .run = run,

@@ -2,8 +2,12 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include "rosbag2_options.h"
 
 #define RATE_MIN  0.001 /* see timebase/player.h */
 #define RATE_MAX  1000
@@ -31,12 +35,23 @@ enum {
   OPTION_PLAIN,
   OPTION_DOMAIN,
   OPTION_RUN,
+  OPTION_MANIFEST,
+  OPTION_ROS1,
+  OPTION_SERVICES,
+  OPTION_EXCLUDE_SERVICES,
+  OPTION_ORDER,
+  OPTION_KEEP_ALIVE,
+  OPTION_SHM,
+  OPTION_NO_CLOCK_TOPIC,
 };
 
 static const struct option options[] = {
     {"clock", optional_argument, NULL, OPTION_CLOCK},
+    {"manifest", required_argument, NULL, OPTION_MANIFEST},
     {"clock-topics", required_argument, NULL, OPTION_CLOCK_TOPICS},
     {"clock-topics-all", no_argument, NULL, OPTION_CLOCK_TOPICS_ALL},
+    {"shm", required_argument, NULL, OPTION_SHM},
+    {"no-clock-topic", no_argument, NULL, OPTION_NO_CLOCK_TOPIC},
     {"rate", required_argument, NULL, 'r'},
     {"loop", no_argument, NULL, 'l'},
     {"delay", required_argument, NULL, 'd'},
@@ -52,6 +67,8 @@ static const struct option options[] = {
     {"remap", required_argument, NULL, 'm'},
     {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
     {"max-depth", required_argument, NULL, OPTION_DEPTH},
+    {"message-order", required_argument, NULL, OPTION_ORDER},
+    {"keep-alive", no_argument, NULL, OPTION_KEEP_ALIVE},
     {"read-ahead-queue-size", required_argument, NULL, OPTION_AHEAD},
     {"wait-for-all-acked", required_argument, NULL, OPTION_ACKED},
     {"wait-for-acks", no_argument, NULL, OPTION_WAIT_ACKS},
@@ -59,23 +76,41 @@ static const struct option options[] = {
     {"disable-keyboard-controls", no_argument, NULL, OPTION_NO_KEYBOARD},
     {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
     {"plain", no_argument, NULL, OPTION_PLAIN},
+    {"ros1", no_argument, NULL, OPTION_ROS1},
     {"domain", required_argument, NULL, OPTION_DOMAIN},
     {"run", required_argument, NULL, OPTION_RUN},
+    {"input", required_argument, NULL, 'i'},
+    {"storage", required_argument, NULL, 's'},
+    {"services", required_argument, NULL, OPTION_SERVICES},
+    {"exclude-services", required_argument, NULL, OPTION_EXCLUDE_SERVICES},
+    {"storage-config-file", required_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"disable-loan-message", no_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"progress-bar", required_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"progress-bar-update-rate", required_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"progress-bar-separation-lines", required_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"log-level", required_argument, NULL, ROSBAG2_LOG_LEVEL},
     BAG_LIMIT_OPTIONS,
     {"help", no_argument, NULL, 'h'},
     {0},
 };
 
-bool play_arguments_init(play_arguments_t *arguments, int argc)
+bool play_arguments_init(play_arguments_t *arguments, int *argc, char **argv)
 {
   tb_player_options_t player = TB_PLAYER_OPTIONS_INIT;
   *arguments = (play_arguments_t){.player = player, .domain = -1};
-  words_t *lists[] = {&arguments->bags, &arguments->topics, &arguments->exclude_topics,
-                      &arguments->clock_topics, &arguments->remaps};
-  arguments->waits = calloc((size_t)argc + 1, sizeof *arguments->waits);
+  *argc = ros_arguments_take(*argc, argv, &arguments->ros);
+  if (*argc < 0) return false;
+  words_t *lists[] = {&arguments->bags,
+                      &arguments->topics,
+                      &arguments->exclude_topics,
+                      &arguments->clock_topics,
+                      &arguments->remaps,
+                      &arguments->services,
+                      &arguments->exclude_services};
+  arguments->waits = calloc((size_t)*argc + 1, sizeof *arguments->waits);
   bool complete = arguments->waits;
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-    lists[i]->items = calloc((size_t)argc + 1, sizeof *lists[i]->items);
+    lists[i]->items = calloc((size_t)*argc + 1, sizeof *lists[i]->items);
     complete = complete && lists[i]->items;
   }
   return complete;
@@ -91,6 +126,13 @@ void play_arguments_fini(play_arguments_t *arguments)
   free(arguments->exclude_topics.items);
   free(arguments->clock_topics.items);
   free(arguments->remaps.items);
+  for (size_t i = 0; i < arguments->services.count; i++)
+    free((char *)(uintptr_t)arguments->services.items[i]);
+  for (size_t i = 0; i < arguments->exclude_services.count; i++)
+    free((char *)(uintptr_t)arguments->exclude_services.items[i]);
+  free(arguments->services.items);
+  free(arguments->exclude_services.items);
+  ros_arguments_release(&arguments->ros);
 }
 
 /* The word after `--clock` is its value if it is a number, as with `ros2 bag play`. */
@@ -100,10 +142,10 @@ static bool parse_clock(const command_t *command, int argc, char **argv, double 
   if (!text && optind < argc && strchr("0123456789.", argv[optind][0]) && argv[optind][0]) {
     char *end;
     strtod(argv[optind], &end);
-    if (!*end) text = argv[optind++];
+    if (!*end || !strcasecmp(end, "hz") || !strcasecmp(end, "khz")) text = argv[optind++];
   }
   *out = TB_PLAYER_CLOCK_HZ;
-  return !text || command_parse_double(command, "--clock", text, CLOCK_MIN, CLOCK_MAX, out);
+  return !text || command_parse_hz(command, "--clock", text, CLOCK_MIN, CLOCK_MAX, out);
 }
 
 static bool parse_rate(const command_t *command, double *out)
@@ -217,6 +259,34 @@ static int take_bag(const char *word, play_arguments_t *arguments)
   return EXIT_OK;
 }
 
+/* The topics of service events: "/add" is "/add/_service_event", to be freed. */
+static bool take_services(const command_t *command, int argc, char **argv, words_t *services)
+{
+  const char *word = optarg;
+  for (;;) {
+    char *topic = NULL;
+    if (asprintf(&topic, "/%s/_service_event", word + (*word == '/')) < 0) {
+      command_failed(command, TB_ERR_NO_MEMORY, NULL);
+      return false;
+    }
+    services->items[services->count++] = topic;
+    if (optind == argc || argv[optind][0] == '-') return true;
+    word = argv[optind++];
+  }
+}
+
+/* URI [STORAGE]: the storage is told from the files. */
+static void take_input(int argc, char **argv, play_arguments_t *arguments)
+{
+  static const char *const storages[] = {"sqlite3", "mcap", "rosbag1", NULL};
+  arguments->bags.items[arguments->bags.count++] = optarg;
+  for (int i = 0; storages[i] && optind < argc; i++)
+    if (strcmp(argv[optind], storages[i]) == 0) {
+      optind++;
+      return;
+    }
+}
+
 /* Options that only set something. False: it is none of them. */
 static bool take_flag(int option, play_arguments_t *arguments)
 {
@@ -224,11 +294,17 @@ static bool take_flag(int option, play_arguments_t *arguments)
   case OPTION_CLOCK_TOPICS_ALL:
     arguments->player.clock_topics_all = true;
     return true;
+  case OPTION_NO_CLOCK_TOPIC:
+    arguments->no_clock_topic = true;
+    return true;
   case 'l':
     arguments->player.loop = true;
     return true;
   case 'p':
     arguments->player.start_paused = true;
+    return true;
+  case OPTION_KEEP_ALIVE:
+    arguments->player.keep_alive = true;
     return true;
   case OPTION_QOS:
     arguments->qos_path = optarg;
@@ -241,6 +317,9 @@ static bool take_flag(int option, play_arguments_t *arguments)
     return true;
   case OPTION_SIM_TIME:
     arguments->use_sim_time = true;
+    return true;
+  case OPTION_ROS1:
+    arguments->ros1 = true;
     return true;
   case OPTION_WAIT_ACKS:
     arguments->wait_for_acks = true;
@@ -273,6 +352,17 @@ static bool parse_expression(const command_t *command, const char *name, const c
   return true;
 }
 
+static bool parse_order(const command_t *command, tb_player_order_t *out)
+{
+  bool sent = strcmp(optarg, "sent") == 0;
+  if (!sent && strcmp(optarg, "received") != 0) {
+    command_usage_error(command, "--message-order: '%s' is neither sent nor received", optarg);
+    return false;
+  }
+  *out = sent ? TB_PLAYER_ORDER_SENT : TB_PLAYER_ORDER_RECEIVED;
+  return true;
+}
+
 static bool parse_value(const command_t *command, int option, int argc, char **argv,
                         play_arguments_t *arguments)
 {
@@ -288,6 +378,12 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return parse_expression(command, "--exclude-regex", &arguments->exclude_regex);
   case 'd':
     return parse_positive(command, "--delay", &player->delay);
+  case OPTION_MANIFEST:
+    arguments->manifest_path = optarg;
+    return true;
+  case OPTION_SHM:
+    arguments->shm = optarg;
+    return true;
   case OPTION_OFFSET:
     return parse_positive(command, "--start-offset", &player->start_offset);
   case OPTION_DURATION:
@@ -299,12 +395,21 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return parse_until_nsec(command, &player->playback_until_ns);
   case OPTION_DEPTH:
     return command_parse_int(command, "--max-depth", optarg, 1, INT32_MAX, &arguments->depth_max);
+  case OPTION_ORDER:
+    return parse_order(command, &player->order);
   case OPTION_AHEAD:
     return parse_ahead(command, &player->read_ahead_messages);
   case OPTION_ACKED:
     return parse_acked(command, &player->ack_limit);
   case OPTION_WAIT_FOR:
     return parse_wait(command, arguments);
+  case 'i':
+    take_input(argc, argv, arguments);
+    return true;
+  case OPTION_SERVICES:
+    return take_services(command, argc, argv, &arguments->services);
+  case OPTION_EXCLUDE_SERVICES:
+    return take_services(command, argc, argv, &arguments->exclude_services);
   case OPTION_DOMAIN:
     return command_parse_domain(command, optarg, &arguments->domain);
   case OPTION_RUN:
@@ -320,6 +425,7 @@ static int parse_option(const command_t *command, int option, int argc, char **a
 {
   int result;
   if (bag_limit_option(command, option, &arguments->limits, &result)) return result;
+  if (is_rosbag2_option(option) || option == 's') return rosbag2_option(command, option);
   if (option == 1) return take_bag(optarg, arguments);
   if (take_flag(option, arguments) || take_list(option, argc, argv, arguments)) return EXIT_OK;
   return parse_value(command, option, argc, argv, arguments) ? EXIT_OK : EXIT_USAGE;
@@ -342,15 +448,36 @@ static void take_own_clock(play_arguments_t *arguments)
   remaps->count = kept;
 }
 
+/* The option given that only a graph of ROS 2 has; NULL: none. */
+static const char *ros2_option(const play_arguments_t *arguments)
+{
+  return arguments->wait_for_acks    ? "--wait-for-acks"
+         : arguments->wait_count > 0 ? "--wait-for"
+         : arguments->qos_path       ? "--qos-profile-overrides-path"
+         : arguments->depth_max > 0  ? "--max-depth"
+         : arguments->domain >= 0    ? "--domain"
+         : arguments->ros.argv       ? "--ros-args"
+         : arguments->no_clock_topic ? "--no-clock-topic"
+                                     : NULL;
+}
+
 static int check(const command_t *command, play_arguments_t *arguments)
 {
   const tb_player_options_t *player = &arguments->player;
+  bool has_clock =
+      player->clock_hz > 0 || player->clock_topics_all || arguments->clock_topics.count > 0;
+  if (arguments->shm && !has_clock) arguments->player.clock_hz = TB_PLAYER_CLOCK_HZ;
+  if (arguments->no_clock_topic && !arguments->shm)
+    return command_usage_error(command, "--no-clock-topic needs --shm NAME");
   int clocks =
       (player->clock_hz > 0) + player->clock_topics_all + (arguments->clock_topics.count > 0);
   if (arguments->use_sim_time && player->rate == TB_PLAYER_FASTEST)
     return command_usage_error(
         command, "--rate max cannot be used with --use-sim-time: it follows no clock");
   if (arguments->use_sim_time && clocks > 0) take_own_clock(arguments);
+  if (arguments->ros1 && ros2_option(arguments))
+    return command_usage_error(command, "%s cannot be used with --ros1: a graph of ROS 1 has none",
+                               ros2_option(arguments));
   if (arguments->bags.count == 0) return command_usage_error(command, "missing BAG");
   if (clocks > 1)
     return command_usage_error(
@@ -362,7 +489,8 @@ int play_arguments_parse(const command_t *command, int argc, char **argv,
                          play_arguments_t *arguments, bool *out_help)
 {
   int option, result = EXIT_OK;
-  while (!result && (option = getopt_long(argc, argv, "-:r:ld:pe:x:m:h", options, NULL)) != -1) {
+  while (!result &&
+         (option = command_next_option(argc, argv, "-:r:ld:pe:x:m:s:i:h", options)) != -1) {
     if (option == 'h') {
       *out_help = true;
       return EXIT_OK;
@@ -379,8 +507,11 @@ const char play_usage[] =
     "[--topics T...] [-e REGEX] [--remap A:=B...] [--domain N] ...";
 
 const char play_help[] =
-    "Plays BAG (a folder with metadata.yaml, or a .db3 or .mcap file) on the ROS 2 graph, as node\n"
-    "/rosbag2_player; several are played as one, merged by time.\n\n"
+    "Plays BAG (a folder with metadata.yaml, or a .db3, .mcap or .bag file) on the ROS 2 graph, "
+    "as\n"
+    "node /rosbag2_player; several are played as one, merged by time. With --ros1 on a graph of\n"
+    "ROS 1. Messages of the other generation are re-encoded by the definitions of their types; a\n"
+    "topic whose type has no counterpart is named and left out.\n\n"
     "Time (S: 1.5s, 2m; bare: seconds):\n"
     "  --clock [HZ]       publish /clock, HZ times a second (0.001 to 10000, default 40) and\n"
     "                     before each message; a recorded /clock is left out. A number that\n"
@@ -388,9 +519,19 @@ const char play_help[] =
     "                     number\n"
     "  --clock-topics T...     publish /clock only right before each message of these\n"
     "  --clock-topics-all      publish /clock right before each message of any topic\n"
+    "  --shm NAME         share the clock in memory too, for 'timebase run --source shm:NAME' and\n"
+    "                     TIMEBASE_SOURCE=shm:NAME: the same ticks as on /clock, which is "
+    "published\n"
+    "                     as with --clock unless an option above asks for it otherwise\n"
+    "  --no-clock-topic   with --shm: do not publish /clock\n"
     "  -r, --rate R       recorded seconds per second, 0.001 to 1000 (default 1), or max: as fast\n"
     "                     as reliable subscriptions take it\n"
     "  -l, --loop         start again at the end, until stopped\n"
+    "  --keep-alive       stay at the end until stopped: latched topics reach late subscriptions\n"
+    "  --message-order received|sent   order and time of the messages: as they were recorded\n"
+    "                     (default), or as they were published, where the recording has that "
+    "(MCAP).\n"
+    "                     As many as are read ahead are put in order; the key , does nothing then\n"
     "  -d, --delay S      wait S at the start of each loop; subscriptions on Fast DDS may be\n"
     "                     matched up to 4 s after the start, and miss what is sent before\n"
     "  -p, --start-paused start paused, with /clock at the start time; SPACE starts\n"
@@ -399,7 +540,14 @@ const char play_help[] =
     "  --playback-until-sec S      play up to this time since 1970\n"
     "  --playback-until-nsec N     the same in nanoseconds. Of an end and a duration the\n"
     "                              later one counts\n"
-    "  --run N            play run N, of a recording in which time was set back: runs overlap\n"
+    "  --manifest FILE    refuse to play (status 1) what does not fit FILE (docs/manifest.md): "
+    "its\n"
+    "                     clock, the types of its topics, and with --clock stamps that are not of\n"
+    "                     the time of the log times. The start of the recording is read for that\n"
+    "  --run N            play run N, of a recording in which time was set back: runs overlap.\n"
+    "                     Without it the runs of a .bag are played one after the other, and "
+    "/clock\n"
+    "                     jumps back between them\n"
     "  --use-sim-time     play in the time of /clock, at its speed times the rate; sets parameter\n"
     "                     use_sim_time of the node. Nothing is sent before its first tick; while\n"
     "                     it is stopped, only keys and services work. A jump ahead makes no "
@@ -413,6 +561,8 @@ const char play_help[] =
     "                     (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
     "  --exclude-topics T...       skip these topics\n"
     "  -x, --exclude-regex E       skip topics that match E\n"
+    "  --services S..., --exclude-services S...   the recorded events of these services (topics\n"
+    "                     S/_service_event), as topics\n"
     "  -m, --remap A:=B...         publish A as B; any remap rule of ROS\n"
     "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded ones\n"
     "  --max-depth N               reduce a depth in FILE to at most N (default 100000)\n\n"
@@ -437,7 +587,13 @@ const char play_help[] =
     "1000\n" BAG_LIMIT_HELP "  --disable-keyboard-controls no keyboard input and no full screen\n"
     "  --plain            on a terminal: one status line instead of the full screen\n"
     "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-    "  -h, --help         this text\n\n"
+    "  --ros-args ...     arguments of ROS 2 nodes: -r A:=B, -p use_sim_time:=true\n"
+    "  --log-level L      debug, info, warn (default), error or fatal\n"
+    "  -i, --input BAG [ID]        another way to give BAG\n"
+    "  --ros1             on the ROS 1 graph of ROS_MASTER_URI; see below\n"
+    "  -h, --help         this text\n"
+    "Options of ros2 bag play without effect here, with a note: -s, --storage-config-file,\n"
+    "--disable-loan-message, --progress-bar...\n\n"
     "On a terminal the full screen is used, and restored at the end; warnings are shown on it and\n"
     "printed at the end. Keys, with and without --plain:\n"
     "  SPACE              pause, resume\n"
@@ -459,6 +615,13 @@ const char play_help[] =
     "the command stays alive, as ros2 bag play does, until the service play starts again; SIGINT,\n"
     "SIGTERM and q then end it at once. The service seek answers false to a time outside the\n"
     "recording, which Seek.srv asks for, and nothing moves.\n\n"
+    "With --ros1 topics have the type, MD5 sum and definition that were recorded, and are latched\n"
+    "if one of their publishers was: a node that starts later gets the last message of each. The\n"
+    "node's name is one that no other has. --clock also sets /use_sim_time, which nodes read when\n"
+    "they start, until playback ends. There are no services, no QoS and no waiting for nodes. "
+    "Each\n"
+    "subscriber has a queue of 100 messages, of which the oldest is dropped; with --rate max the\n"
+    "player waits for it, up to a second.\n\n"
     "Time starts where the recording does, at the earliest message of all its files and topics,\n"
     "whichever are played; with --run, of that run. Offsets, durations and positions count from\n"
     "there, so that several players of one recording have the same time; nothing is sent until "

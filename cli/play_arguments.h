@@ -8,6 +8,7 @@
 #include "bag_limits.h"
 #include "command.h"
 #include "play_screen.h"
+#include "ros_arguments.h"
 
 /* Words after an option, up to the next one. */
 typedef struct words {
@@ -24,16 +25,23 @@ typedef struct play_arguments {
   size_t wait_count;
   const char *regex, *exclude_regex; /* NULL: none */
   const char *qos_path;              /* NULL: none */
+  const char *manifest_path;         /* NULL: none */
   int32_t depth_max;                 /* of its policies; 0: as usual */
   play_screen_options_t screen;
   bool use_sim_time;
+  bool ros1;             /* on a graph of ROS 1 */
   const char *own_clock; /* with use_sim_time: where --clock publishes, taken out of remaps */
-  int run;               /* 0: not given */
+  words_t services, exclude_services;
+  ros_arguments_t ros;
+  const char *shm;     /* the name of the clock in shared memory; NULL: none */
+  bool no_clock_topic; /* there alone */
+  int run;             /* 0: not given */
   int domain;
 } play_arguments_t;
 
-/* `argc` words for each list. False: out of memory. */
-bool play_arguments_init(play_arguments_t *arguments, int argc);
+/* Takes --ros-args out of `argv`, and makes room for the words that are left: *argc. False: out of
+ * memory. */
+bool play_arguments_init(play_arguments_t *arguments, int *argc, char **argv);
 void play_arguments_fini(play_arguments_t *arguments);
 
 /* An exit status; a message was printed unless it is EXIT_OK. */

@@ -1,22 +1,17 @@
 #include "play_picture.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/time.h>
-#include <wchar.h>
 
 #include "play_gap.h"
 #include "play_time.h"
 #include "text.h"
 
-#define TEXT_SIZE    4096
 #define PATH_COLUMNS 20 /* of the path, at least, in the title */
-#define COLUMNS_MAX  1000
 #define NAME_COLUMNS 40 /* for short names, so that the columns do not move */
 #define HEAD_ROWS    4
 #define ROOMY_ROWS   16
@@ -47,101 +42,22 @@ typedef struct canvas {
   const play_picture_t *picture;
   int rows, columns;
   int name_columns; /* of the longest topic */
-  play_emit_t *emit;
+  screen_emit_t *emit;
   void *user;
 } canvas_t;
 
 /* --- rows --- */
 
-typedef struct line {
-  char text[TEXT_SIZE];
-  size_t length;
-  int room; /* columns */
-  bool full;
-} line_t;
-
-static line_t begin(int columns)
-{
-  return (line_t){.text = "", .room = columns};
-}
-
-/* A piece of ASCII, if there is room for all of it; after one that was left out no others follow.
- */
-static void put(line_t *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(line_t *line, const char *format, ...)
-{
-  char piece[512];
-  va_list args;
-  va_start(args, format);
-  int length = vsnprintf(piece, sizeof piece, format, args);
-  va_end(args);
-  line->full = line->full || length > line->room || length >= (int)sizeof piece;
-  if (line->full) return;
-  memcpy(line->text + line->length, piece, (size_t)length + 1);
-  line->length += (size_t)length;
-  line->room -= length;
-}
-
-static void show_row(const canvas_t *canvas, int row, play_style_t style, const char *text)
+static void show_row(const canvas_t *canvas, int row, screen_style_t style, const char *text)
 {
   if (row >= 0 && row < canvas->rows) canvas->emit(canvas->user, row, style, text);
 }
 
-static void show_fitted(const canvas_t *canvas, int row, play_style_t style, const char *text)
+static void show_fitted(const canvas_t *canvas, int row, screen_style_t style, const char *text)
 {
-  char fitted[TEXT_SIZE];
-  play_fit(text, canvas->columns, false, fitted, sizeof fitted);
+  char fitted[SCREEN_TEXT_SIZE];
+  screen_fit(text, canvas->columns, false, fitted, sizeof fitted);
   show_row(canvas, row, style, fitted);
-}
-
-/* The bytes and columns of the character at `text`. */
-static size_t character(const char *text, int *out_columns)
-{
-  wchar_t wide;
-  mbstate_t state = {0};
-  size_t size = mbrtowc(&wide, text, strlen(text), &state);
-  bool valid = size > 0 && size <= MB_LEN_MAX;
-  int columns = valid ? wcwidth(wide) : 1;
-  *out_columns = columns < 0 ? 1 : columns;
-  return valid ? size : 1;
-}
-
-static int columns_of(const char *text)
-{
-  int sum = 0, columns;
-  for (; *text; sum += columns)
-    text += character(text, &columns);
-  return sum;
-}
-
-void play_fit(const char *text, int columns, bool keeps_end, char *out, size_t size)
-{
-  static const char ellipsis[] = "…";
-  int all = columns_of(text), width;
-  if (all <= columns) {
-    snprintf(out, size, "%s", text);
-    return;
-  }
-  if (columns < 1) {
-    snprintf(out, size, "%s", "");
-    return;
-  }
-  const char *from = text;
-  int used = 0;
-  if (keeps_end) {
-    for (int left = all; left > columns - 1; left -= width)
-      from += character(from, &width);
-    snprintf(out, size, "%s%s", ellipsis, from);
-    return;
-  }
-  while (*from) {
-    size_t bytes = character(from, &width);
-    if (used + width > columns - 1) break;
-    used += width;
-    from += bytes;
-  }
-  snprintf(out, size, "%.*s%s", (int)(from - text), text, ellipsis);
 }
 
 /* --- the head --- */
@@ -189,27 +105,28 @@ static void draw_title(const canvas_t *canvas)
   const char *state = play_state_text(&picture->status, picture->clock_note);
   char playing[PLAY_GAP_TEXT_SIZE + 16];
   if (!*state) state = playing_text(picture, playing, sizeof playing);
-  char path[TEXT_SIZE], text[2 * TEXT_SIZE], fitted[TEXT_SIZE];
-  int path_columns = columns_of(picture->path);
+  char path[SCREEN_TEXT_SIZE], text[2 * SCREEN_TEXT_SIZE], fitted[SCREEN_TEXT_SIZE];
+  int path_columns = screen_columns(picture->path);
   int beside = path_columns < PATH_COLUMNS ? path_columns : PATH_COLUMNS;
   if (canvas->columns > 2 * PATH_COLUMNS)
-    play_fit(state, canvas->columns - beside - 2, false, fitted, sizeof fitted), state = fitted;
-  int room = canvas->columns - columns_of(state) - 2;
-  play_fit(picture->path, room, true, path, sizeof path);
-  int gap = room - columns_of(path) + 2;
+    screen_fit(state, canvas->columns - beside - 2, false, fitted, sizeof fitted), state = fitted;
+  int room = canvas->columns - screen_columns(state) - 2;
+  screen_fit(picture->path, room, true, path, sizeof path);
+  int gap = room - screen_columns(path) + 2;
   snprintf(text, sizeof text, "%s%*s%s", path, gap > 0 ? gap : 0, "", state);
-  play_fit(text, canvas->columns, false, path, sizeof path);
-  show_row(canvas, 0, PLAY_TITLE, path);
+  screen_fit(text, canvas->columns, false, path, sizeof path);
+  show_row(canvas, 0, SCREEN_TITLE, path);
 }
 
 /* To the hundredth, always with both digits. */
-static void put_date(line_t *line, int64_t time_ns)
+static void put_date(screen_line_t *line, int64_t time_ns)
 {
   char text[TB_TIME_TEXT_SIZE];
   int64_t rest_ns = time_ns % TB_NS_PER_S;
   tb_time_t time = {time_ns - rest_ns, TB_TIME_ROS};
   if (tb_time_format(time, text, sizeof text) == TB_OK)
-    put(line, "   %.*s.%02dZ", (int)strcspn(text, "Z"), text, (int)(rest_ns / (10 * TB_NS_PER_MS)));
+    screen_line_put(line, "   %.*s.%02dZ", (int)strcspn(text, "Z"), text,
+                    (int)(rest_ns / (10 * TB_NS_PER_MS)));
 }
 
 static void draw_times(const canvas_t *canvas, int row)
@@ -217,14 +134,14 @@ static void draw_times(const canvas_t *canvas, int row)
   const play_picture_t *picture = canvas->picture;
   const tb_player_status_t *status = &picture->status;
   int64_t wall_s = (picture->now_ns - picture->since_ns) / TB_NS_PER_S;
-  line_t line = begin(canvas->columns);
-  put(&line, "%.2f s of %.2f s", in_bag(picture, status->position_ns),
-      in_bag(picture, status->end_ns));
-  put(&line, "  %3.0f %%", 100 * part_of(picture, status->position_ns));
-  put(&line, "   wall %" PRId64 ":%02d:%02d", wall_s / 3600, (int)(wall_s / 60 % 60),
-      (int)(wall_s % 60));
+  screen_line_t line = screen_line_begin(canvas->columns);
+  screen_line_put(&line, "%.2f s of %.2f s", in_bag(picture, status->position_ns),
+                  in_bag(picture, status->end_ns));
+  screen_line_put(&line, "  %3.0f %%", 100 * part_of(picture, status->position_ns));
+  screen_line_put(&line, "   wall %" PRId64 ":%02d:%02d", wall_s / 3600, (int)(wall_s / 60 % 60),
+                  (int)(wall_s % 60));
   put_date(&line, status->position_ns);
-  show_row(canvas, row, PLAY_PLAIN, line.text);
+  show_row(canvas, row, SCREEN_PLAIN, line.text);
 }
 
 static void set_column(const play_picture_t *picture, char *out, int width, int64_t time_ns,
@@ -251,20 +168,21 @@ void play_timeline(const play_picture_t *picture, char *out, int width)
 
 static void draw_timeline(const canvas_t *canvas, int row)
 {
-  char bar[COLUMNS_MAX + 1], text[COLUMNS_MAX + 3];
+  char bar[SCREEN_COLUMNS_MAX + 1], text[SCREEN_COLUMNS_MAX + 3];
   play_timeline(canvas->picture, bar, canvas->columns - 2);
   snprintf(text, sizeof text, "[%s]", bar);
-  show_row(canvas, row, PLAY_PLAIN, text);
+  show_row(canvas, row, SCREEN_PLAIN, text);
 }
 
-static void put_repeat(line_t *line, const play_picture_t *picture)
+static void put_repeat(screen_line_t *line, const play_picture_t *picture)
 {
   const tb_player_status_t *status = &picture->status;
   if (picture->control->repeat_from_ns > 0)
-    put(line, "   A %.2f s", in_bag(picture, picture->control->repeat_from_ns));
+    screen_line_put(line, "   A %.2f s", in_bag(picture, picture->control->repeat_from_ns));
   if (status->repeat_to_ns > 0)
-    put(line, "   A-B %.2f-%.2f s (%" PRIu64 ")", in_bag(picture, status->repeat_from_ns),
-        in_bag(picture, status->repeat_to_ns), status->repeats);
+    screen_line_put(line, "   A-B %.2f-%.2f s (%" PRIu64 ")",
+                    in_bag(picture, status->repeat_from_ns), in_bag(picture, status->repeat_to_ns),
+                    status->repeats);
 }
 
 static void draw_rates(const canvas_t *canvas, int row)
@@ -273,16 +191,18 @@ static void draw_rates(const canvas_t *canvas, int row)
   const tb_player_status_t *status = &picture->status;
   double achieved = play_rates_achieved(picture->rates);
   char rate[32];
-  line_t line = begin(canvas->columns);
-  put(&line, "rate %s", play_rate_text(status->rate, rate, sizeof rate));
-  if (!isnan(achieved)) put(&line, ", achieved %.*f", achieved < 9.995 ? 2 : 0, achieved);
+  screen_line_t line = screen_line_begin(canvas->columns);
+  screen_line_put(&line, "rate %s", play_rate_text(status->rate, rate, sizeof rate));
+  if (!isnan(achieved))
+    screen_line_put(&line, ", achieved %.*f", achieved < 9.995 ? 2 : 0, achieved);
   put_repeat(&line, picture);
-  put(&line, "   %" PRIu64 " message%s", status->messages, status->messages == 1 ? "" : "s");
-  if (status->ticks > 0) put(&line, "   %" PRIu64 " ticks", status->ticks);
-  if (status->loops > 0) put(&line, "   loop %" PRIu64, status->loops + 1);
-  if (status->bad_rows > 0) put(&line, "   %" PRIu64 " unreadable", status->bad_rows);
-  if (status->late > 0) put(&line, "   %" PRIu64 " late", status->late);
-  show_row(canvas, row, PLAY_PLAIN, line.text);
+  screen_line_put(&line, "   %" PRIu64 " message%s", status->messages,
+                  status->messages == 1 ? "" : "s");
+  if (status->ticks > 0) screen_line_put(&line, "   %" PRIu64 " ticks", status->ticks);
+  if (status->loops > 0) screen_line_put(&line, "   loop %" PRIu64, status->loops + 1);
+  if (status->bad_rows > 0) screen_line_put(&line, "   %" PRIu64 " unreadable", status->bad_rows);
+  if (status->late > 0) screen_line_put(&line, "   %" PRIu64 " late", status->late);
+  show_row(canvas, row, SCREEN_PLAIN, line.text);
 }
 
 /* --- topics, or the help --- */
@@ -300,14 +220,14 @@ static void draw_help(const canvas_t *canvas, int first, int room)
 {
   int skipped = scrolled(canvas, HELP_COUNT, room);
   for (int i = 0; i < room && skipped + i < HELP_COUNT; i++)
-    show_fitted(canvas, first + i, PLAY_PLAIN, help[skipped + i]);
+    show_fitted(canvas, first + i, SCREEN_PLAIN, help[skipped + i]);
 }
 
 /* A row of the table: the name, as wide as numbers leave room. */
-static void draw_cells(const canvas_t *canvas, int row, play_style_t style, const char *name,
+static void draw_cells(const canvas_t *canvas, int row, screen_style_t style, const char *name,
                        const char *sent, const char *recorded, const char *rate)
 {
-  char fitted[TEXT_SIZE], numbers[64], text[2 * TEXT_SIZE];
+  char fitted[SCREEN_TEXT_SIZE], numbers[64], text[2 * SCREEN_TEXT_SIZE];
   bool wide = canvas->columns >= 60;
   if (wide)
     snprintf(numbers, sizeof numbers, "%10s %10s %10s", sent, recorded, rate);
@@ -315,8 +235,8 @@ static void draw_cells(const canvas_t *canvas, int row, play_style_t style, cons
     snprintf(numbers, sizeof numbers, "%8s %8s", sent, rate);
   int room = canvas->columns - (int)strlen(numbers) - 1;
   if (room > canvas->name_columns) room = canvas->name_columns;
-  play_fit(name, room, style == PLAY_PLAIN, fitted, sizeof fitted);
-  int gap = room + 1 - columns_of(fitted);
+  screen_fit(name, room, style == SCREEN_PLAIN, fitted, sizeof fitted);
+  int gap = room + 1 - screen_columns(fitted);
   snprintf(text, sizeof text, "%s%*s%s", fitted, gap > 0 ? gap : 0, "", numbers);
   show_fitted(canvas, row, style, text);
 }
@@ -329,14 +249,14 @@ static void draw_topic(const canvas_t *canvas, int row, const play_topic_t *topi
   snprintf(recorded, sizeof recorded, "%" PRIu64, topic->recorded);
   if (!isnan(per_second))
     snprintf(rate, sizeof rate, "%.*f", per_second < 99.95 ? 1 : 0, per_second);
-  draw_cells(canvas, row, PLAY_PLAIN, topic->name, sent, recorded, rate);
+  draw_cells(canvas, row, SCREEN_PLAIN, topic->name, sent, recorded, rate);
 }
 
 static int longest_name(const play_picture_t *picture)
 {
   int longest = NAME_COLUMNS;
   for (size_t i = 0; i < picture->topic_count; i++) {
-    int columns = columns_of(picture->topics[i].name);
+    int columns = screen_columns(picture->topics[i].name);
     if (columns > longest) longest = columns;
   }
   return longest;
@@ -353,7 +273,7 @@ static void draw_topics(const canvas_t *canvas, int first, int room)
     snprintf(heading, sizeof heading, "topic %d-%d of %d (PGUP PGDN)", skipped + 1, last, count);
   else
     snprintf(heading, sizeof heading, "topic");
-  draw_cells(canvas, first, PLAY_HEADING, heading, "sent", "recorded", "Hz");
+  draw_cells(canvas, first, SCREEN_HEADING, heading, "sent", "recorded", "Hz");
   for (int i = skipped; i < last; i++)
     draw_topic(canvas, first + 1 + i - skipped, &picture->topics[i]);
 }
@@ -369,7 +289,7 @@ static bool draw_prompt(const canvas_t *canvas, int row)
     snprintf(text, sizeof text, ":%s_  %s", control->typed, note);
   else
     snprintf(text, sizeof text, "%s", note);
-  if (*text) show_fitted(canvas, row, PLAY_LOUD, text);
+  if (*text) show_fitted(canvas, row, SCREEN_LOUD, text);
   return *text;
 }
 
@@ -379,25 +299,26 @@ static void draw_hints(const canvas_t *canvas, int row)
                                       "arrows seek", ": time", "[ ] rate",    "l A-B",
                                       "m mark",      "u undo"};
   if (canvas->picture->control->typing) {
-    show_fitted(canvas, row, PLAY_QUIET, PLAY_TIME_FORMS);
+    show_fitted(canvas, row, SCREEN_QUIET, PLAY_TIME_FORMS);
     return;
   }
-  line_t line = begin(canvas->columns);
+  screen_line_t line = screen_line_begin(canvas->columns);
   for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-    put(&line, "%s%s", i ? "  " : "", hints[i]);
-  show_row(canvas, row, PLAY_QUIET, line.text);
+    screen_line_put(&line, "%s%s", i ? "  " : "", hints[i]);
+  show_row(canvas, row, SCREEN_QUIET, line.text);
 }
 
 /* From below; returns how many rows. */
 static int draw_log(const canvas_t *canvas, int last_row, int most)
 {
-  char line[PLAY_LOG_SIZE];
-  bool waits = canvas->picture->status.waits_for[0];
+  char line[SCREEN_LOG_SIZE];
+  const char *hidden =
+      canvas->picture->status.waits_for[0] ? NULL : "warning: " TB_PLAYER_WAITS_FOR_LOG;
   int count = 0;
   for (; count < most; count++) {
-    if (!play_log_line(canvas->picture->log, (size_t)count, waits, line, sizeof line)) break;
+    if (!screen_log_line(canvas->picture->log, (size_t)count, hidden, line, sizeof line)) break;
     char *harmless = text_harmless(line);
-    show_fitted(canvas, last_row - count, PLAY_LOUD, harmless ? harmless : "");
+    show_fitted(canvas, last_row - count, SCREEN_LOUD, harmless ? harmless : "");
     free(harmless);
   }
   return count;
@@ -418,13 +339,14 @@ static int draw_foot(const canvas_t *canvas)
   return rows - 2 - draw_log(canvas, rows - 3, rows < ROOMY_ROWS ? 1 : 3);
 }
 
-void play_picture_draw(const play_picture_t *picture, int rows, int columns, play_emit_t *emit,
+void play_picture_draw(const void *of_picture, int rows, int columns, screen_emit_t *emit,
                        void *user)
 {
+  const play_picture_t *picture = of_picture;
   canvas_t canvas = {
       .picture = picture,
       .rows = rows,
-      .columns = columns < COLUMNS_MAX ? columns : COLUMNS_MAX,
+      .columns = columns < SCREEN_COLUMNS_MAX ? columns : SCREEN_COLUMNS_MAX,
       .name_columns = longest_name(picture),
       .emit = emit,
       .user = user,

@@ -20,7 +20,7 @@ typedef struct fixture {
   play_picture_t picture;
   play_control_t control;
   play_rates_t rates;
-  play_log_t log;
+  screen_log_t log;
   play_topic_t topics[100];
   char names[100][160];
   char rows[ROWS_MAX][2048];
@@ -58,7 +58,7 @@ static void fixture_free(fixture_t *f)
 }
 
 /* Every row is there once, and not too wide. */
-static void take_row(void *user, int row, play_style_t style, const char *text)
+static void take_row(void *user, int row, screen_style_t style, const char *text)
 {
   fixture_t *f = user;
   wchar_t wide[2048];
@@ -193,7 +193,7 @@ static void test_text_is_cut_by_columns(void **state)
   };
   char text[256];
   for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
-    play_fit(WIDE_NAME, cuts[i].columns, cuts[i].keeps_end, text, sizeof text);
+    screen_fit(WIDE_NAME, cuts[i].columns, cuts[i].keeps_end, text, sizeof text);
     assert_string_equal(text, cuts[i].expected);
   }
 }
@@ -272,21 +272,21 @@ static void test_warnings_have_rows_of_their_own(void **state)
   (void)state;
   static const command_t command = {.name = "play"};
   fixture_t *f = fixture(60);
-  char line[PLAY_LOG_SIZE];
-  f->log = (play_log_t){.command = &command, .open = true};
+  char line[SCREEN_LOG_SIZE];
+  f->log = (screen_log_t){.command = &command, .open = true};
   pthread_mutex_init(&f->log.mutex, NULL);
-  f->log.lines = calloc(PLAY_LOG_LINES, sizeof *f->log.lines);
+  f->log.lines = calloc(SCREEN_LOG_LINES, sizeof *f->log.lines);
   assert_non_null(f->log.lines);
-  assert_false(play_log_line(&f->log, 0, true, line, sizeof line));
-  snprintf(f->log.lines[0], PLAY_LOG_SIZE, "warning: one");
-  snprintf(f->log.lines[1], PLAY_LOG_SIZE, "warning: \033[2J two");
+  assert_false(screen_log_line(&f->log, 0, NULL, line, sizeof line));
+  snprintf(f->log.lines[0], SCREEN_LOG_SIZE, "warning: one");
+  snprintf(f->log.lines[1], SCREEN_LOG_SIZE, "warning: \033[2J two");
   f->log.count = 2;
   draw(f, 24, 80);
   assert_drawn(f, 20, "warning: one");
   assert_drawn(f, 21, "warning: \\x1b[2J two");
   assert_drawn(f, 5, "topic 1-14 of 60");
-  snprintf(f->log.lines[2], PLAY_LOG_SIZE, "warning: player: waiting for /slow");
-  snprintf(f->log.lines[3], PLAY_LOG_SIZE, "warning: four");
+  snprintf(f->log.lines[2], SCREEN_LOG_SIZE, "warning: player: waiting for /slow");
+  snprintf(f->log.lines[3], SCREEN_LOG_SIZE, "warning: four");
   f->log.count = 4;
   strcpy(f->picture.status.waits_for, "/slow");
   draw(f, 24, 80);

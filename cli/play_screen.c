@@ -52,9 +52,10 @@ static void free_topics(play_screen_t *screen)
 static void open_view(play_screen_t *screen)
 {
   if (!list_topics(screen) || !play_rates_init(&screen->rates, screen->info->topic_count)) return;
-  screen->view = play_view_open(&screen->terminal);
-  if (screen->view && !play_log_open(&screen->log, screen->command)) {
-    play_view_close(screen->view);
+  screen->view =
+      screen_view_open(&screen->terminal, PLAY_PICTURE_ROWS_MIN, PLAY_PICTURE_COLUMNS_MIN);
+  if (screen->view && !screen_log_open(&screen->log, screen->command)) {
+    screen_view_close(screen->view);
     screen->view = NULL;
   }
 }
@@ -74,10 +75,10 @@ void play_screen_open(play_screen_t *screen, const command_t *command, tb_player
 
 void play_screen_close(play_screen_t *screen)
 {
-  play_view_close(screen->view);
+  screen_view_close(screen->view);
   screen->view = NULL;
   terminal_close(&screen->terminal);
-  play_log_close(&screen->log);
+  screen_log_close(&screen->log);
 }
 
 void play_screen_fini(play_screen_t *screen)
@@ -197,7 +198,7 @@ static bool show_view(play_screen_t *screen, const tb_player_status_t *status)
       .now_ns = now_ns(screen),
       .since_ns = screen->since_ns,
   };
-  return play_view_show(screen->view, &picture);
+  return screen_view_show(screen->view, play_picture_draw, &picture);
 }
 
 bool play_screen_show(play_screen_t *screen)
@@ -218,7 +219,7 @@ bool play_screen_show(play_screen_t *screen)
 void play_screen_warn(play_screen_t *screen, const char *text)
 {
   if (screen->log.open) {
-    play_log_add(&screen->log, "warning", text);
+    screen_log_add(&screen->log, "warning", text);
     return;
   }
   command_begin_warning(screen->command);

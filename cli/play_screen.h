@@ -9,8 +9,9 @@
 
 #include "command.h"
 #include "keys.h"
-#include "play_log.h"
-#include "play_view.h"
+#include "play_picture.h"
+#include "screen_log.h"
+#include "screen_view.h"
 #include "terminal.h"
 
 typedef struct play_screen {
@@ -25,12 +26,12 @@ typedef struct play_screen {
   play_control_t control;
   int64_t gap_reported_ns; /* see play_gap_warning */
 
-  play_view_t *view; /* NULL: one line; then what follows is not there */
+  screen_view_t *view; /* NULL: one line; then what follows is not there */
   char *path;
   play_topic_t *topics;
   size_t topic_count;
   play_rates_t rates;
-  play_log_t log;
+  screen_log_t log;
 } play_screen_t;
 
 typedef struct play_screen_options {

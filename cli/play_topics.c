@@ -19,6 +19,7 @@ typedef struct expression {
 
 typedef struct filter {
   const play_arguments_t *arguments;
+  size_t run;
   expression_t include, exclude;
 } filter_t;
 
@@ -28,14 +29,34 @@ static void expression_free(expression_t *expression)
   free(expression->matches);
 }
 
-static int open_bags(const command_t *command, const play_arguments_t *arguments,
-                     const tb_bag_reader_options_t *filter, tb_bag_reader_t **out)
+static int open_with_content(const command_t *command, const filter_t *filter,
+                             const tb_bag_reader_options_t *topics, tb_bag_content_t content,
+                             tb_bag_reader_t **out)
 {
-  const words_t *bags = &arguments->bags;
-  tb_bag_reader_options_t options = *filter;
-  options.run = (size_t)arguments->run;
-  options.limits = arguments->limits;
-  return bag_open_run(command, bags->items, bags->count, &options, out);
+  const words_t *bags = &filter->arguments->bags;
+  tb_bag_reader_options_t options = *topics;
+  options.run = filter->run;
+  options.limits = filter->arguments->limits;
+  options.content = content;
+  return bag_open_first_run(command, bags->items, bags->count, &options, out);
+}
+
+static bool has_ros1(const tb_bag_info_t *info)
+{
+  for (size_t i = 0; i < info->topic_count; i++)
+    if (strcmp(info->topics[i].serialization_format, "ros1") == 0) return true;
+  return false;
+}
+
+/* Messages of ROS 1 have no encapsulation, which is asked for where there are none. */
+static int open_bags(const command_t *command, const filter_t *filter,
+                     const tb_bag_reader_options_t *topics, tb_bag_reader_t **out)
+{
+  int result = open_with_content(command, filter, topics, TB_BAG_CONTENT_ALL, out);
+  if (result || !has_ros1(tb_bag_reader_info(*out))) return result;
+  tb_bag_reader_close(*out);
+  *out = NULL;
+  return open_with_content(command, filter, topics, TB_BAG_CONTENT_ANY, out);
 }
 
 static const char *without_slash(const char *name)
@@ -70,11 +91,7 @@ static bool check_words(const command_t *command, const char *option, const word
     while (i < info->topic_count && !is_in(&one, info->topics[i].name))
       i++;
     if (i < info->topic_count) continue;
-    text_err("timebase %s: %s: %s has no topic %s; it has", command->name, option, info->path,
-             words->items[word]);
-    print_topics(info);
-    text_err("\n");
-    command_print_usage(command);
+    bag_no_topic(command, option, info, words->items[word]);
     return false;
   }
   return true;
@@ -130,9 +147,12 @@ static bool is_wanted(const filter_t *filter, const tb_bag_info_t *info, size_t 
   const play_arguments_t *arguments = filter->arguments;
   const char *name = info->topics[topic].name;
   const bool *included = filter->include.matches, *excluded = filter->exclude.matches;
-  bool all = arguments->topics.count == 0 && !included;
-  if (!all && !is_in(&arguments->topics, name) && !(included && included[topic])) return false;
-  return !is_in(&arguments->exclude_topics, name) && !(excluded && excluded[topic]);
+  bool all = arguments->topics.count == 0 && arguments->services.count == 0 && !included;
+  if (!all && !is_in(&arguments->topics, name) && !is_in(&arguments->services, name) &&
+      !(included && included[topic]))
+    return false;
+  return !is_in(&arguments->exclude_topics, name) && !is_in(&arguments->exclude_services, name) &&
+         !(excluded && excluded[topic]);
 }
 
 static int open_filtered(filter_t *filter, const command_t *command, const tb_bag_info_t *info,
@@ -148,7 +168,7 @@ static int open_filtered(filter_t *filter, const command_t *command, const tb_ba
     if (is_wanted(filter, info, i)) names[options.topic_count++] = info->topics[i].name;
   options.topics = names;
   result = options.topic_count > 0
-               ? open_bags(command, filter->arguments, &options, out)
+               ? open_bags(command, filter, &options, out)
                : command_usage_error(command, "no topic of %s is left to play", info->path);
   free(names);
   return result;
@@ -160,12 +180,14 @@ static int open_with(filter_t *filter, const command_t *command, tb_bag_reader_t
   const play_arguments_t *arguments = filter->arguments;
   const tb_bag_reader_options_t all = TB_BAG_READER_OPTIONS_INIT;
   tb_bag_reader_t *whole = NULL; /* owns the names */
-  int result = open_bags(command, arguments, &all, &whole);
+  int result = open_bags(command, filter, &all, &whole);
   if (result) return result;
   const tb_bag_info_t *info = tb_bag_reader_info(whole);
   result = EXIT_USAGE;
   if (check_words(command, "--topics", &arguments->topics, info) &&
-      check_words(command, "--exclude-topics", &arguments->exclude_topics, info)) {
+      check_words(command, "--exclude-topics", &arguments->exclude_topics, info) &&
+      check_words(command, "--services", &arguments->services, info) &&
+      check_words(command, "--exclude-services", &arguments->exclude_services, info)) {
     command_show_log(command);
     result = open_filtered(filter, command, info, out);
   }
@@ -173,22 +195,44 @@ static int open_with(filter_t *filter, const command_t *command, tb_bag_reader_t
   return result;
 }
 
-int play_topics_open(const command_t *command, const play_arguments_t *arguments,
+int play_topics_open(const command_t *command, const play_arguments_t *arguments, size_t run,
                      tb_bag_reader_t **out)
 {
   filter_t filter = {.arguments = arguments,
+                     .run = run,
                      .include = {"--regex", arguments->regex, NULL, NULL},
                      .exclude = {"--exclude-regex", arguments->exclude_regex, NULL, NULL}};
   const tb_bag_reader_options_t all = TB_BAG_READER_OPTIONS_INIT;
   int result = EXIT_USAGE;
-  if (!arguments->regex && !arguments->exclude_regex && arguments->topics.count == 0 &&
-      arguments->exclude_topics.count == 0) {
+  size_t words = arguments->topics.count + arguments->exclude_topics.count +
+                 arguments->services.count + arguments->exclude_services.count;
+  if (!arguments->regex && !arguments->exclude_regex && words == 0) {
     command_show_log(command);
-    return open_bags(command, arguments, &all, out);
+    return open_bags(command, &filter, &all, out);
   }
   if (compile(command, &filter.include) && compile(command, &filter.exclude))
     result = open_with(&filter, command, out);
   expression_free(&filter.include);
   expression_free(&filter.exclude);
   return result;
+}
+
+static bool matches(const char *expression, const char *name)
+{
+  tb_topic_expression_t *compiled;
+  bool found = false;
+  if (!expression || tb_topic_expression_create(expression, &compiled, NULL)) return false;
+  if (tb_topic_expression_search(compiled, name, &found, NULL)) found = false;
+  tb_topic_expression_destroy(compiled);
+  return found;
+}
+
+bool play_topics_choose(const play_arguments_t *arguments, const char *name)
+{
+  bool all = arguments->topics.count == 0 && arguments->services.count == 0 && !arguments->regex;
+  if (!all && !is_in(&arguments->topics, name) && !is_in(&arguments->services, name) &&
+      !matches(arguments->regex, name))
+    return false;
+  return !is_in(&arguments->exclude_topics, name) && !is_in(&arguments->exclude_services, name) &&
+         !matches(arguments->exclude_regex, name);
 }

@@ -3,10 +3,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timex.h>
 #include <timebase/ros2_clock_source.h>
 #include <unistd.h>
 
+#include "manifest.h"
+#include "system_sync.h"
 #include "text.h"
 
 #define MINUTE_NS      (60 * TB_NS_PER_S)
@@ -28,19 +29,9 @@ static void remove_returns(char *text)
 int record_evidence_load(const command_t *command, const char *path, record_evidence_t *out)
 {
   *out = (record_evidence_t){.command = command, .jump_pipe = {-1, -1}};
-  tb_error_t error = TB_ERROR_INIT;
   if (!path) return EXIT_OK;
-  tb__problems_t *problems = calloc(1, sizeof *problems);
-  if (!problems) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  tb_status_t status = tb__manifest_load(path, problems, &out->manifest, &out->text, &error);
-  free(problems);
-  if (status == TB_ERR_CORRUPT) {
-    command_failed(command, status, &error);
-    text_err("timebase %s: 'timebase manifest verify %s' lists what is wrong with it\n",
-             command->name, path);
-    return EXIT_IO;
-  }
-  if (status) return command_bad_file(command, status, &error);
+  int result = manifest_load(command, path, &out->manifest, &out->text);
+  if (result) return result;
   remove_returns(out->text);
   out->note = (tb_bag_note_t){TB__MANIFEST_CUSTOM_DATA, out->text};
   return EXIT_OK;
@@ -83,21 +74,15 @@ static void send_text(record_evidence_t *evidence, size_t topic, const char *tex
 
 /* --- points --- */
 
-static void read_error(tb__point_t *point)
-{
-  struct timex kernel = {0}; /* changes nothing */
-  int state = adjtimex(&kernel);
-  point->max_error_ns = state < 0 ? -1 : (int64_t)kernel.maxerror * TB_NS_PER_US;
-  point->is_synchronized = state >= 0 && state != TIME_ERROR && !(kernel.status & STA_UNSYNC);
-}
-
 static void take_point(record_evidence_t *evidence, tb__point_reason_t reason)
 {
   tb_steady_time_t before = {0}, after = {0};
   tb_time_t ros = {0}, system = {0};
   tb__point_t point = {.reason = reason, .jumps = atomic_load(&evidence->jumps)};
   char text[TB__POINT_TEXT_SIZE];
-  read_error(&point);
+  system_sync_t sync = system_sync_read();
+  point.max_error_ns = sync.max_error_ns;
+  point.is_synchronized = sync.is_synchronized;
   tb_steady_clock_now(evidence->steady, &before);
   tb_status_t status = tb_clock_now(evidence->ros, &ros);
   tb_clock_now(evidence->system, &system);

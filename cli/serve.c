@@ -24,6 +24,7 @@ enum {
   OPTION_TOPIC,
   OPTION_NO_TOPIC,
   OPTION_SHM,
+  OPTION_ROS1,
   OPTION_FAST,
   OPTION_UNTIL,
   OPTION_STEP,
@@ -37,7 +38,7 @@ typedef struct arguments {
   tb_clock_server_options_t server;
   serve_places_t places;
   tb_duration_t step; /* 0: a tick */
-  bool services, no_topic;
+  bool services;
 } arguments_t;
 
 /* The server, and the thread that it runs on. */
@@ -75,7 +76,7 @@ static int parse_option(const command_t *command, int option, char **argv, argum
     good = command_parse_time(command, "--start", optarg, &server->start_ns);
     break;
   case OPTION_HZ:
-    good = command_parse_double(command, "--hz", optarg, HZ_MIN, HZ_MAX, &server->hz);
+    good = command_parse_hz(command, "--hz", optarg, HZ_MIN, HZ_MAX, &server->hz);
     break;
   case 'p':
     server->start_paused = true;
@@ -84,7 +85,10 @@ static int parse_option(const command_t *command, int option, char **argv, argum
     arguments->places.topic = optarg;
     break;
   case OPTION_NO_TOPIC:
-    arguments->no_topic = true;
+    arguments->places.ros2 = false;
+    break;
+  case OPTION_ROS1:
+    arguments->places.ros1 = true;
     break;
   case OPTION_SHM:
     good = parse_shm(command, &arguments->places.shm);
@@ -116,26 +120,29 @@ static int parse_option(const command_t *command, int option, char **argv, argum
   return good ? EXIT_OK : EXIT_USAGE;
 }
 
-/* The first option given that needs a topic; NULL: none. */
+/* The first option given that needs a topic that there is not; NULL: none. */
 static const char *topic_option(const serve_places_t *places)
 {
-  return places->topic         ? "--topic"
-         : places->node        ? "--node"
-         : places->name_space  ? "--namespace"
-         : places->domain >= 0 ? "--domain"
-         : places->argc        ? "--ros-args"
-                               : NULL;
+  if (places->ros2) return NULL;
+  bool has_topic = places->ros1;
+  return places->topic && !has_topic        ? "--topic"
+         : places->node && !has_topic       ? "--node"
+         : places->name_space && !has_topic ? "--namespace"
+         : places->domain >= 0              ? "--domain"
+         : places->argc                     ? "--ros-args"
+                                            : NULL;
 }
 
 static int check(const command_t *command, const arguments_t *arguments, bool has_until)
 {
   const tb_clock_server_options_t *server = &arguments->server;
-  const char *refused = arguments->no_topic ? topic_option(&arguments->places) : NULL;
+  const char *refused = topic_option(&arguments->places);
   if (refused) return command_usage_error(command, "--no-topic and %s exclude each other", refused);
   if (has_until && server->end_ns <= server->start_ns)
     return command_usage_error(command, "--until: must be after the start time");
-  if (arguments->no_topic && !arguments->places.shm)
-    return command_usage_error(command, "nothing to publish to: --no-topic needs --shm NAME");
+  if (!arguments->places.ros2 && !arguments->places.shm && !arguments->places.ros1)
+    return command_usage_error(command,
+                               "nothing to publish to: --no-topic needs --shm NAME or --ros1");
   return EXIT_OK;
 }
 
@@ -150,6 +157,7 @@ static int parse(const command_t *command, int argc, char **argv, arguments_t *a
       {"topic", required_argument, NULL, OPTION_TOPIC},
       {"no-topic", no_argument, NULL, OPTION_NO_TOPIC},
       {"shm", required_argument, NULL, OPTION_SHM},
+      {"ros1", no_argument, NULL, OPTION_ROS1},
       {"as-fast-as-possible", no_argument, NULL, OPTION_FAST},
       {"until", required_argument, NULL, OPTION_UNTIL},
       {"step", required_argument, NULL, OPTION_STEP},
@@ -162,7 +170,7 @@ static int parse(const command_t *command, int argc, char **argv, arguments_t *a
   };
   int option, result = EXIT_OK;
   bool has_until = false;
-  while (!result && (option = getopt_long(argc, argv, ":r:ph", options, NULL)) != -1) {
+  while (!result && (option = command_next_option(argc, argv, ":r:ph", options)) != -1) {
     if (option == 'h') {
       *out_help = true;
       return EXIT_OK;
@@ -371,14 +379,15 @@ static int run(const command_t *command, int argc, char **argv)
   char **words = malloc(((size_t)argc + 1) * sizeof *words);
   if (!words) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   memcpy(words, argv, ((size_t)argc + 1) * sizeof *words);
-  arguments_t arguments = {.server = TB_CLOCK_SERVER_OPTIONS_INIT,
-                           .places = {.domain = -1, .argv = (const char *const *)words},
-                           .services = true};
+  arguments_t arguments = {
+      .server = TB_CLOCK_SERVER_OPTIONS_INIT,
+      .places = {.ros2 = true, .domain = -1, .argv = (const char *const *)words},
+      .services = true};
   session_t session = {.command = command, .arguments = &arguments, .error = TB_ERROR_INIT};
   int left = serve_sinks_remove_ros_arguments(argc, argv);
   if (left < argc) arguments.places.argc = argc;
   int result = parse(command, left, argv, &arguments, &help);
-  if (!arguments.no_topic) name_places(&arguments.places);
+  name_places(&arguments.places);
   if (!result && !help) result = open_and_serve(&session);
   serve_sinks_end_services(&session.sinks);
   tb_clock_server_destroy(session.server);
@@ -392,7 +401,7 @@ const command_t command_serve = {
     .summary = "publish a simulated time, as a simulator does",
     .usage = "timebase serve [-r FACTOR] [--start TIME] [--until TIME] [--hz N] [-p] [OPTION...]",
     .help =
-        "Publishes simulated time on /clock, in shared memory, or both.\n\n"
+        "Publishes simulated time on /clock of ROS 2 or ROS 1, in shared memory, or on several.\n\n"
         "  -r, --rate FACTOR  real-time factor, 0.001 to 1000 (default 1)\n"
         "  --start TIME       first time (default 1 ns; zero means \"no time\" in ROS)\n"
         "  --hz N             ticks per second of real time, 0.001 to 10000 (default 100)\n"
@@ -402,8 +411,12 @@ const command_t command_serve = {
         "  --until TIME       end at TIME, which is the last tick\n"
         "  --step D           length of a step (1.5s, 20ms; default: one tick)\n"
         "  --topic T          publish on T instead of /clock\n"
-        "  --no-topic         only in shared memory\n"
+        "  --no-topic         not on a topic of ROS 2\n"
         "  --shm NAME         for clocks on this machine: TIMEBASE_SOURCE=shm:NAME\n"
+        "  --ros1             on the ROS 1 graph of ROS_MASTER_URI too, also if its master is\n"
+        "                     started later; /use_sim_time is true there meanwhile. Nodes read it\n"
+        "                     when they start: start them after this. A later node of the same\n"
+        "                     name ends it\n"
         "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  --node NAME        name of the node (default clock_server)\n"
         "  --namespace NS     of the node and its services (default /)\n"

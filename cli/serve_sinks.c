@@ -146,12 +146,22 @@ static int open_shm(const command_t *command, const char *name, serve_sinks_t *o
   return EXIT_OK;
 }
 
+static int open_ros1(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
+{
+  tb_tick_sink_t sink;
+  int result =
+      serve_ros1_open(command, places->node, places->name_space, places->topic, &out->ros1, &sink);
+  if (!result) out->sinks[out->count++] = sink;
+  return result;
+}
+
 int serve_sinks_open(const command_t *command, const serve_places_t *places, serve_sinks_t *out)
 {
   int result = EXIT_OK;
   *out = (serve_sinks_t){0};
   if (places->shm) result = open_shm(command, places->shm, out);
-  if (!result && places->topic) result = open_topic(command, places, out);
+  if (!result && places->ros1) result = open_ros1(command, places, out);
+  if (!result && places->ros2) result = open_topic(command, places, out);
   return result;
 }
 
@@ -159,6 +169,7 @@ void serve_sinks_close(serve_sinks_t *sinks)
 {
   serve_sinks_end_services(sinks);
   close_topic(sinks);
+  serve_ros1_close(&sinks->ros1);
   tb_shm_publisher_close(sinks->shm);
   *sinks = (serve_sinks_t){0};
 }

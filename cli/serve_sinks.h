@@ -8,11 +8,14 @@
 
 #include "command.h"
 #include "publishers.h"
+#include "serve_ros1.h"
 
 typedef struct serve_places {
-  const char *topic, *shm;       /* NULL: none */
+  bool ros2, ros1;               /* on a topic of these graphs */
+  const char *topic;             /* on both */
   const char *node, *name_space; /* of the topic's node */
-  int domain;                    /* -1: ROS_DOMAIN_ID */
+  const char *shm;               /* NULL: none */
+  int domain;                    /* of ROS 2; -1: ROS_DOMAIN_ID */
   int argc;                      /* of the command, if it has ROS arguments; else 0 */
   const char *const *argv;
 } serve_places_t;
@@ -24,7 +27,8 @@ typedef struct serve_sinks {
   void *services;  /* tb_ros2_simulation_services_t */
   publishers_watch_t others;
   tb_shm_publisher_t *shm;
-  tb_tick_sink_t sinks[2];
+  serve_ros1_t ros1;
+  tb_tick_sink_t sinks[3];
   size_t count;
 } serve_sinks_t;
 

@@ -297,7 +297,7 @@ static int run(const command_t *command, int argc, char **argv)
   };
   arguments_t arguments = {.graph = {.domain = -1, .limit = {5 * TB_NS_PER_S}}};
   int option, result = EXIT_OK;
-  while (!result && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+  while (!result && (option = command_next_option(argc, argv, ":h", options)) != -1) {
     switch (option) {
     case OPTION_ALL:
       arguments.all = true;

@@ -1,15 +1,15 @@
 #include "similar.h"
 
-#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #define NAME_SIZE 256 /* longer names are similar to none */
 
-/* The number of characters to insert, delete or replace to turn one into the other. */
-static size_t distance(const char *a, const char *b)
+size_t similar_distance(const char *a, const char *b)
 {
   size_t row[NAME_SIZE];
   size_t width = strlen(b);
+  if (width >= NAME_SIZE || strlen(a) >= NAME_SIZE) return SIZE_MAX;
   for (size_t j = 0; j <= width; j++)
     row[j] = j;
   for (size_t i = 0; a[i]; i++) {
@@ -37,5 +37,5 @@ bool is_similar(const char *wanted, const char *name)
   size_t length = strlen(wanted);
   if (length >= NAME_SIZE || strlen(name) >= NAME_SIZE) return false;
   if (last_part(wanted)[0] && strcmp(last_part(wanted), last_part(name)) == 0) return true;
-  return distance(wanted, name) <= (length < 4 ? 1 : length < 12 ? 2 : 3);
+  return similar_distance(wanted, name) <= (length < 4 ? 1 : length < 12 ? 2 : 3);
 }

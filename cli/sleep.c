@@ -64,7 +64,7 @@ static int run(const command_t *command, int argc, char **argv)
   };
   arguments_t arguments = {.domain = -1};
   int option;
-  while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+  while ((option = command_next_option(argc, argv, ":h", options)) != -1) {
     switch (option) {
     case OPTION_ROS:
       arguments.ros = true;

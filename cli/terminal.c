@@ -52,6 +52,12 @@ static void follow_shell(terminal_t *terminal)
   if (is_ours && !terminal->keyboard) take_keyboard(terminal);
 }
 
+void terminal_continue(terminal_t *terminal)
+{
+  terminal->keyboard = false;
+  take_keyboard(terminal);
+}
+
 void terminal_close(terminal_t *terminal)
 {
   if (terminal->keyboard && owns_terminal()) tcsetattr(STDIN_FILENO, TCSANOW, &terminal->saved);

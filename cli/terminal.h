@@ -16,6 +16,8 @@ typedef struct terminal {
 /* Only one may be open. terminal_show notices when the shell has stopped the program, or moved it
  * to the background and back. */
 void terminal_open(terminal_t *terminal);
+/* After the program was stopped: reads keys at once again, if the terminal is ours. */
+void terminal_continue(terminal_t *terminal);
 /* Restores the terminal; may be called twice. */
 void terminal_close(terminal_t *terminal);
 

@@ -17,6 +17,7 @@ enum { WAIT_NODES = 64 };
 #define WAIT_TWO_STREAMS    "two-streams"
 #define WAIT_INEXACT        "inexact"
 #define WAIT_NOT_ACTIVE     "not-active"
+#define WAIT_NO_MASTER      "no-master" /* of ROS 1: it does not answer */
 
 typedef enum wait_node_outcome {
   WAIT_NODE_LEFT,      /* not asked: the clock was not ready */
@@ -40,8 +41,10 @@ typedef struct wait {
   tb_ready_options_t ready;
   tb_duration_t limit;
   int64_t max_error_ns; /* 0: any */
+  const char *manifest; /* NULL: none */
+  char topic[256];      /* of the manifest; empty: /clock */
   int domain;
-  bool json;
+  bool json, ros1;
   wait_node_t nodes[WAIT_NODES];
   size_t node_count;
 
@@ -52,6 +55,8 @@ typedef struct wait {
   const char *reason;  /* of the result below: "ready" if it is */
   tb_ready_result_t result;
   clock_gauge_facts_t facts;
+  uint32_t servers; /* of ROS 1: publishers that the master has and that answer */
+  uint64_t rules;   /* of ROS 1: a bit for each rule that has found something */
 } wait_t;
 
 /* What is left of the limit; TB_NO_WAIT: nothing. */

@@ -1,8 +1,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "contract/rules.h"
 #include "json.h"
 #include "publishers.h"
+#include "ros1_clock.h"
 #include "text.h"
 #include "wait.h"
 
@@ -26,19 +28,6 @@ static void put_asked(json_t *object, const tb_ready_result_t *result)
   put_number(object, "max_rate_hz", result->max_rate_hz, result->max_rate_hz > 0);
   put_number(object, "min_rtf", result->min_factor, result->min_factor > 0);
   put_number(object, "max_rtf", result->max_factor, result->max_factor > 0);
-}
-
-static void put_error(json_t *object, const wait_t *wait)
-{
-  const clock_error_t *error = &wait->facts.error;
-  int64_t allowed_ns = wait->max_error_ns;
-  bool is_known = error->error_ns > 0;
-  json_put(object, "error_ns", is_known ? json_integer(error->error_ns) : json_null());
-  json_put(object, "max_error_ns", allowed_ns ? json_integer(allowed_ns) : json_null());
-  if (!allowed_ns) return;
-  double rate_hz = clock_error_rate(error, allowed_ns);
-  put_number(object, "rate_for_max_error_hz", rate_hz, is_known && rate_hz > 0);
-  put_number(object, "rtf_for_max_error", clock_error_factor(error, allowed_ns), is_known);
 }
 
 static json_t *qos_json(const wait_t *wait)
@@ -86,6 +75,15 @@ static json_t *nodes_json(const wait_t *wait)
   return list;
 }
 
+static json_t *rules_json(const wait_t *wait)
+{
+  json_t *list = json_array();
+  for (int i = 0; i < TB__RULE_COUNT; i++)
+    if (wait->rules & UINT64_C(1) << i)
+      json_push(list, json_string(tb__rule((tb__rule_id_t)i)->id));
+  return list;
+}
+
 int wait_show_json(wait_t *wait, int status)
 {
   const tb_ready_result_t *result = &wait->result;
@@ -101,8 +99,9 @@ int wait_show_json(wait_t *wait, int status)
   put_number(object, "rate_hz", result->rate_hz, measured);
   put_number(object, "rtf", result->factor, measured);
   put_asked(object, result);
-  put_error(object, wait);
+  clock_error_put(object, &wait->facts.error, wait->max_error_ns);
   json_put(object, "publishers", json_integer(wait->facts.publishers));
+  if (wait->ros1) json_put(object, "rules", rules_json(wait));
   if (is_reason(wait, WAIT_TWO_STREAMS))
     json_put(object, "apart_ns", json_integer(wait->facts.apart_ns));
   if (is_reason(wait, "qos")) json_put(object, "qos", qos_json(wait));
@@ -118,7 +117,8 @@ void wait_show_ready(const wait_t *wait)
   text_out("%s: time %lld.%09lld", result->state == TB_CLOCK_PAUSED ? "paused" : "ready",
            (long long)(result->time.ns / TB_NS_PER_S), (long long)(result->time.ns % TB_NS_PER_S));
   if (result->observed.ns) text_out("  %.1f Hz  rtf %.3f", result->rate_hz, result->factor);
-  if (wait->max_error_ns) text_out("  wrong by at most %.1f ms", MS(wait->facts.error.error_ns));
+  if (wait->facts.error.error_ns) text_out("  ");
+  clock_error_print(&wait->facts.error, wait->max_error_ns);
   text_out("\n");
 }
 
@@ -139,18 +139,21 @@ static void print_inexact(const wait_t *wait)
     text_err("the error of its time is not known after so few ticks; raise the limit\n");
     return;
   }
-  text_err("its time is wrong by up to %.1f ms (factor %.3f x latency %.1f ms + one tick); allowed "
-           "are %.1f ms. Enough is ",
-           MS(error->error_ns), error->factor, MS(error->latency_ns), MS(wait->max_error_ns));
+  text_err("its time is wrong by up to %.1f ms (factor %.3f x latency %.1f ms + one tick of "
+           "%.1f ms); allowed are %.1f ms. Enough is ",
+           MS(error->error_ns), error->factor, MS(error->latency_ns), MS(error->step_ns),
+           MS(wait->max_error_ns));
   if (rate_hz > 0) text_err("a rate of %.0f Hz at this factor, or ", rate_hz);
   text_err("a factor of %.3f at this rate\n", clock_error_factor(error, wait->max_error_ns));
 }
 
-static void print_publishers(const wait_t *wait)
+static void print_publishers(wait_t *wait)
 {
   publishers_t publishers;
   publishers_find(wait->ros.graph, wait->ros.topic, &publishers);
   text_err("%u publishers of %s tick by turns", wait->facts.publishers, wait->ros.topic);
+  if (wait->ros1) text_err(": ");
+  if (wait->ros1) ros1_clock_print_publishers(&wait->gauge);
   if (publishers.count) {
     text_err(": ");
     publishers_print_others(stderr, &publishers);

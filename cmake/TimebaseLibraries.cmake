@@ -10,6 +10,7 @@ if(TB_WITH_BAG OR TB_WITH_ROS2)
 endif()
 if(TB_WITH_BAG)
   find_package(SQLite3 REQUIRED)
+  find_package(BZip2 REQUIRED)
   pkg_check_modules(mcap REQUIRED IMPORTED_TARGET libzstd liblz4 libdeflate)
   pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 endif()
@@ -93,16 +94,29 @@ timebase_library(ros2
   COMPONENTS core
   LIBRARIES CycloneDDS::ddsc PkgConfig::yaml m
   REQUIRES CycloneDDS yaml-0.1)
-timebase_library(bag
-  PARTS play bag mcap sqlite storage yaml
+timebase_library(ros1
+  PARTS ros1
   COMPONENTS core
-  LIBRARIES SQLite::SQLite3 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
-  REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8)
+  LIBRARIES PkgConfig::ros1 m
+  REQUIRES expat libmicrohttpd)
+if(TARGET timebase-ros1 AND BUILD_SHARED_LIBS)
+  # A resolver that hangs returns on its own thread, perhaps after the program has closed the library.
+  target_link_options(timebase-ros1 PRIVATE LINKER:-z,nodelete)
+endif()
+timebase_library(bag
+  PARTS play bag rosbag1 mcap sqlite storage yaml
+  COMPONENTS core
+  LIBRARIES SQLite::SQLite3 BZip2::BZip2 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
+  REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8
+  LIBS -lbz2)
 timebase_library(contract
   PARTS definition contract yaml
   COMPONENTS core
   LIBRARIES ${contract_yaml} ${microhttpd_target} m
   REQUIRES ${contract_yaml_requires} ${microhttpd_requires})
+timebase_library(ros1-bag
+  PARTS ros1bag
+  COMPONENTS ros1 bag)
 timebase_library(ros2-bag
   PARTS rosbag2
   COMPONENTS ros2 bag contract)
@@ -115,3 +129,26 @@ foreach(part IN LISTS parts)
     message(FATAL_ERROR "${part} is in no library: name it in cmake/TimebaseLibraries.cmake")
   endif()
 endforeach()
+
+# What is preloaded into nodes of ROS 2 that nobody has changed. The core is inside of it and hidden,
+# so a program's own libtimebase, of any release, lives beside it; only librcl's functions are
+# exported. It is no library to link with: no soname, no headers.
+if(TARGET timebase_rcl)
+  add_library(timebase-rcl SHARED)
+  foreach(part rcl base platform held value clock wait source)
+    target_sources(timebase-rcl PRIVATE $<TARGET_OBJECTS:timebase_${part}>)
+  endforeach()
+  target_link_libraries(timebase-rcl PRIVATE timebase_settings Threads::Threads m ${CMAKE_DL_LIBS})
+  set_target_properties(timebase-rcl PROPERTIES
+    LINKER_LANGUAGE C
+    NO_SONAME ON
+    INSTALL_RPATH $ORIGIN # as the others, though it needs none of them
+    BUILD_WITH_INSTALL_RPATH ON
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/timebase-rcl.map)
+  target_link_options(timebase-rcl PRIVATE -static-libgcc
+    LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/timebase-rcl.map LINKER:-z,nodelete)
+  if(NOT TB_SANITIZE)
+    target_link_options(timebase-rcl PRIVATE LINKER:-z,defs)
+  endif()
+endif()

@@ -75,6 +75,11 @@ if(TARGET timebase_cli)
   install(TARGETS timebase_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
   add_dependencies(products timebase_cli)
 endif()
+if(TARGET timebase-rcl)
+  # With the command, which preloads it; its name has no ABI in it.
+  install(TARGETS timebase-rcl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT command)
+  add_dependencies(products timebase-rcl)
+endif()
 if(TARGET demo_bag)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/share/timebase/bags/demo
     DESTINATION ${CMAKE_INSTALL_DATADIR}/timebase/bags COMPONENT command)

@@ -41,6 +41,9 @@ function(timebase_part folder)
   add_library(timebase_${folder} STATIC ${part_SOURCES})
   set_property(GLOBAL APPEND PROPERTY timebase_parts timebase_${folder})
   target_link_libraries(timebase_${folder} PUBLIC timebase_settings ${part_LIBRARIES})
+  # Memory comes from the process's allocator (timebase/allocator.h).
+  target_compile_options(timebase_${folder} PRIVATE
+    "SHELL:-include ${PROJECT_SOURCE_DIR}/src/base/allocator_names.h")
   if(TB_BUILD_TESTS)
     file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.c)
     foreach(test IN LISTS tests)

@@ -24,7 +24,9 @@ static void read_head(const tb__schema_t *schema, const tb__message_t *message)
   size_t length = 0;
   if (tb__message_head_init(&head, schema, NULL) != TB_OK) return;
   if (tb__message_head_stamp(&head, message, &stamp_ns) == TB_OK && !head.stamp) abort();
-  if (tb__message_head_frame(&head, message, &frame, &length) == TB_OK && frame[length]) abort();
+  if (tb__message_head_frame(&head, message, &frame, &length) == TB_OK && !schema->is_ros1 &&
+      frame[length])
+    abort();
   tb__message_head_fini(&head);
 }
 
@@ -76,6 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (size == 0) return 0;
   const char *encoding = data[0] == 'i'   ? TB__MESSAGE_IDL_ENCODING
                          : data[0] == 'm' ? TB__MESSAGE_MIXED_ENCODING
+                         : data[0] == '1' ? TB__MESSAGE_ROS1_ENCODING
                                           : TB__MESSAGE_DEFINITION_ENCODING;
   const char *text = (const char *)data + 1;
   size_t length = strnlen(text, size - 1);

@@ -1,4 +1,4 @@
-/* Recordings of rosbag2, read in the order of time. */
+/* Recordings of rosbag2, and bags of ROS 1, read in the order of time. */
 #ifndef TIMEBASE_BAG_READER_H
 #define TIMEBASE_BAG_READER_H
 
@@ -24,14 +24,16 @@ typedef enum tb_bag_qos_origin {
 typedef struct tb_bag_topic {
   const char *name; /**< as recorded: may lack the leading '/'; "/unnamed" if it was empty; with
                        "_2" added and so on where the name was there with another type */
-  const char *type; /**< "std_msgs/msg/String"; "unknown" if the recording does not say */
-  const char *serialization_format; /**< "cdr" in ROS 2 */
-  const char *type_hash; /**< "RIHS01_..."; empty if the recording has none (before iron) */
+  const char *type; /**< "std_msgs/msg/String", in ROS 1 "std_msgs/String"; "unknown" if the
+                       recording does not say */
+  const char *serialization_format; /**< "cdr" in ROS 2, "ros1" in ROS 1 */
+  const char *type_hash; /**< "RIHS01_...", in ROS 1 the MD5 sum; empty if the recording has none
+                            (before iron) */
   tb_qos_t qos; /**< what a player should offer: rosbag2's adapt_offer_to_recorded_offers */
   tb_bag_qos_origin_t qos_origin; /**< where `qos` comes from */
   const char *offers; /**< what the publishers offered: YAML, a list of profiles; may be empty */
   const char *definition;          /**< text of the message definition; empty if there is none */
-  const char *definition_encoding; /**< "ros2msg", "ros2idl"; empty if there is none */
+  const char *definition_encoding; /**< "ros2msg", "ros2idl", "ros1msg"; empty if there is none */
   uint64_t message_count;          /**< see tb_bag_counts_t */
   uint64_t reserved[4];            /**< 0 */
 } tb_bag_topic_t;
@@ -41,7 +43,7 @@ typedef enum tb_bag_compression {
   TB_BAG_COMPRESSION_NONE = 0, /**< not at all */
   TB_BAG_COMPRESSION_MESSAGES, /**< each by itself, by rosbag2 (zstd) */
   TB_BAG_COMPRESSION_FILES,    /**< whole files, by rosbag2 (zstd) */
-  TB_BAG_COMPRESSION_CHUNKS,   /**< inside of the files, by MCAP */
+  TB_BAG_COMPRESSION_CHUNKS,   /**< inside of the files, by MCAP and in ROS 1 */
 } tb_bag_compression_t;
 
 /** Something that the recorder noted: an entry of custom_data in metadata.yaml. */
@@ -51,14 +53,27 @@ typedef struct tb_bag_note {
 } tb_bag_note_t;
 
 /** A stretch of a recording in which time was not set back. A recorder in ROS time begins one, with
- * a file of its own, at each jump back. Runs usually overlap in time. */
+ * a file of its own, at each jump back; that of ROS 1 goes on in the same file, where a connection
+ * whose times go back by more than 0.5 s shows it. Runs usually overlap in time. */
 typedef struct tb_bag_run {
   size_t first_file;    /**< index into tb_bag_info_t.files */
   size_t file_count;    /**< how many files it has; they follow each other */
   int64_t start_ns;     /**< log time of its first message, 0 without messages */
   int64_t end_ns;       /**< log time of its last message, 0 without messages */
-  uint64_t reserved[2]; /**< 0 */
+  int64_t first_row;    /**< tb_bag_message_t.row_id of its first message, where several runs are in
+                           one    file; else 0 */
+  uint64_t reserved[1]; /**< 0 */
 } tb_bag_run_t;
+
+/** What numbers of messages rest on, from the weakest to the best for which messages were not read.
+ */
+typedef enum tb_bag_counted {
+  TB_BAG_COUNTED_MESSAGES = 0, /**< the messages themselves: no summary, or one that contradicts
+                                    them; the contradiction is one of the oddities */
+  TB_BAG_COUNTED_ROWS,         /**< rows of sqlite3, without their payloads */
+  TB_BAG_COUNTED_METADATA,     /**< metadata.yaml, which fits the ids of the rows of sqlite3 */
+  TB_BAG_COUNTED_SUMMARY, /**< summaries of MCAP that cover their files, and fit metadata.yaml */
+} tb_bag_counted_t;
 
 /** The whole bag, or the run that was asked for, whatever the filter. Times and the message count
  * come from the messages, not from metadata.yaml, which may be wrong: a split recording that was
@@ -66,7 +81,7 @@ typedef struct tb_bag_run {
 typedef struct tb_bag_info {
   const char *path;       /**< as given to tb_bag_reader_open; of a metadata.yaml its folder, of
                              several bags the first */
-  const char *storage_id; /**< "sqlite3", "mcap"; "mixed" for several bags that differ */
+  const char *storage_id; /**< "sqlite3", "mcap", "rosbag1"; "mixed" for several bags that differ */
   const char *ros_distro; /**< empty if the recording does not say (before jazzy) */
   int metadata_version;   /**< of metadata.yaml, 1 to 9; 0 without that file */
   uint64_t message_count; /**< rows, bad ones included */
@@ -77,7 +92,7 @@ typedef struct tb_bag_info {
   const char *const *files;         /**< paths, in the bag's own order */
   size_t file_count;                /**< how many `files` there are */
   tb_bag_compression_t compression; /**< of the first bag */
-  const char *compression_format;   /**< "zstd", "lz4"; empty without compression */
+  const char *compression_format;   /**< "zstd", "lz4", "bz2"; empty without compression */
   const tb_bag_note_t *notes;       /**< custom_data of metadata.yaml; of several bags one after
                                        the other, so that a key may come again */
   size_t note_count;                /**< how many `notes` there are */
@@ -92,6 +107,9 @@ typedef struct tb_bag_info {
   const char *const *oddities; /**< what opening found that cannot be right, though nothing is lost
                                   by it: odd names, a summary of MCAP that was not used */
   size_t oddity_count;         /**< how many `oddities` there are */
+  tb_bag_counted_t counted;    /**< what `message_count` and those of topics rest on, with
+                                  TB_BAG_COUNTS_SUMMARY; of several files the weakest */
+  uint32_t padding;            /**< not used */
 } tb_bag_info_t;
 
 /** A recorded message. */
@@ -104,6 +122,8 @@ typedef struct tb_bag_message {
   size_t size;             /**< of `data`, in bytes */
   size_t file;             /**< index into tb_bag_info_t.files */
   int64_t row_id;          /**< grows through that file; in sqlite3 the row of its table */
+  const char *publisher; /**< the node that sent it (callerid), valid until the next call; NULL: the
+                              recording does not say, as in ROS 2 */
 } tb_bag_message_t;
 
 /** How the messages of each topic are counted. */
@@ -112,6 +132,11 @@ typedef enum tb_bag_counts {
   TB_BAG_COUNTS_AUTO = 0,
   /** Counted at open: reads every row of the bag, without large payloads. */
   TB_BAG_COUNTS_EXACT,
+  /** As the recording itself counts, without reading its messages: summaries of MCAP, or for
+   * sqlite3 metadata.yaml, as far as these agree with each other and with what the files show
+   * cheaply (the ranges of chunks and their indexes; first and last id and time of rows). Where
+   * they do not, or are not there, as TB_BAG_COUNTS_EXACT. tb_bag_info_t.counted reports which. */
+  TB_BAG_COUNTS_SUMMARY,
 } tb_bag_counts_t;
 
 /** What to do with damaged bags. */
@@ -135,7 +160,7 @@ typedef enum tb_bag_content {
  * with TB_ERR_LIMIT, with the value, what the bag wants and the option of `timebase` that raises it
  * in the error's text (docs/limits.md). */
 typedef struct tb_bag_limits {
-  uint64_t chunk_size;    /**< bytes of a chunk of MCAP in memory; 1 GiB, at most 4 GiB - 1 */
+  uint64_t chunk_size;    /**< bytes of a chunk in memory; 1 GiB, at most 4 GiB - 1 */
   uint64_t overlap_size;  /**< bytes of chunks of one file that overlap in time, in memory; 256 MiB.
                              What does not fit is read again, at most 16 times the file */
   uint64_t unpacked_size; /**< bytes of one file that is unpacked, or recovered, into TMPDIR; 64 GiB
@@ -168,8 +193,10 @@ typedef struct tb_bag_reader_options {
 TB_BEGIN_DECLS
 
 /** Opens a bag for reading: a directory with metadata.yaml, which may be named instead, a directory
- * with storage files only (taken in natural order of their names), or one storage file. `options`
- * may be NULL. The bag is not changed and may be on a read-only medium.
+ * with storage files only (taken in natural order of their names), or one storage file: *.db3,
+ * *.mcap, or
+ * *.bag of ROS 1 (format 2.0 or 1.2, also .bag.active). `options` may be NULL. The bag is not
+ * changed and may be on a read-only medium.
  *
  * Cost: per file, one look-up each for the first and the last time, and a walk over the index of
  * times for the number of messages (about 2 % of a bag of 1 KiB messages); a file without that

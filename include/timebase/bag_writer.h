@@ -20,11 +20,13 @@ typedef enum tb_bag_compression_mode {
   TB_BAG_COMPRESS_FILES,    /**< each file, once it is closed: its writer waits for that */
 } tb_bag_compression_mode_t;
 
-/** How the chunks inside of MCAP files are compressed; sqlite3 has none. */
+/** How the chunks inside of files are compressed: MCAP has no bz2, bags of ROS 1 have no zstd, and
+ * sqlite3 has no chunks. */
 typedef enum tb_bag_chunk_compression {
   TB_BAG_CHUNKS_PLAIN = 0, /**< not at all */
   TB_BAG_CHUNKS_ZSTD,      /**< with zstd */
   TB_BAG_CHUNKS_LZ4,       /**< with lz4 */
+  TB_BAG_CHUNKS_BZ2,       /**< with bz2 */
 } tb_bag_chunk_compression_t;
 
 /** Where written data must have arrived. */
@@ -40,11 +42,11 @@ typedef void (*tb_bag_split_fn)(const char *closed, const char *opened, void *us
 
 /** How a recording is written. */
 typedef struct tb_bag_writer_options {
-  const char *storage_id;                       /**< "sqlite3", "mcap" */
+  const char *storage_id;                       /**< "sqlite3", "mcap", "rosbag1" */
   tb_bag_compression_mode_t compression_mode;   /**< rosbag2's compression */
   const char *compression_format;               /**< "zstd", or NULL for it */
   int compression_level;                        /**< 1 (fast) to 19, 0: the default */
-  tb_bag_chunk_compression_t chunk_compression; /**< of MCAP; the level is as above */
+  tb_bag_chunk_compression_t chunk_compression; /**< of MCAP and ROS 1; the level is as above */
   size_t chunk_size;          /**< bytes of a chunk or transaction; 0: the format's default */
   uint64_t max_size;          /**< bytes after which the next file is begun; 0: no limit */
   tb_duration_t max_duration; /**< the longest log time of a file; 0: no limit */
@@ -54,14 +56,16 @@ typedef struct tb_bag_writer_options {
   const tb_bag_note_t *notes; /**< custom_data of metadata.yaml from its first writing on, UTF-8;
                                  copied. See tb_bag_writer_set_custom_data */
   size_t note_count;          /**< how many `notes` there are */
-  uint64_t reserved[6];       /**< 0 */
+  const char *profile;        /**< of MCAP: NULL is "ros2"; "ros1" if all topics are serialized as
+                                 that, "" if some are */
+  uint64_t reserved[5];       /**< 0 */
 } tb_bag_writer_options_t;
 
 /** One sqlite3 file without compression. */
 #define TB_BAG_WRITER_OPTIONS_INIT                                                                 \
   {                                                                                                \
     "sqlite3", TB_BAG_COMPRESS_NONE, NULL, 0, TB_BAG_CHUNKS_PLAIN, 0, 0, {0}, NULL, NULL, NULL,    \
-        NULL, 0,                                                                                   \
+        NULL, 0, NULL,                                                                             \
     {                                                                                              \
       0                                                                                            \
     }                                                                                              \
@@ -76,6 +80,9 @@ typedef struct tb_bag_writer_topic {
   const char *type_hash;  /**< "RIHS01_..." */
   const char *definition; /**< the text of the message definition */
   const char *definition_encoding; /**< "ros2msg" if there is one */
+  const char *publisher; /**< the node that sends it: its callerid in bags of ROS 1 and in MCAP,
+                            where a topic may be added for each of its publishers; sqlite3 has no
+                            place for it */
 } tb_bag_writer_topic_t;
 
 /** What has been written so far, without what was lost by a failure: of a file that has failed,
@@ -104,6 +111,11 @@ TB_BEGIN_DECLS
  * replaced at once at each split, at tb_bag_writer_close, and never seen half written. `options`
  * may be NULL.
  *
+ * "rosbag1" is format 2.0 of ROS 1: the file `path`, with ".bag" added if it does not end in that,
+ * and NAME_0.bag, NAME_1.bag and so on where the options limit its size or duration. It has topics
+ * of the serialization format "ros1" only, times of 1970 to 2106, and no place for notes and
+ * publish times. A message at log time 0, which rosbag of C++ leaves out, is written at 1 ns.
+ *
  * Messages are gathered in a transaction or chunk. What is complete, and all that was there at
  * tb_bag_writer_flush, stays readable however the process ends.
  *
@@ -116,8 +128,8 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_writer_create(const char *path,
                                                           tb_bag_writer_t **out, tb_error_t *error);
 
 /** Adds a topic, to all files that follow too. *out_topic counts from 0. TB_ERR_INVALID for a name
- * that is there already, or texts that are not UTF-8; otherwise as tb_bag_writer_write.
- * [owner thread] [blocks: file system] */
+ * that is there already (but for sqlite3: of that publisher), or texts that are not UTF-8;
+ * otherwise as tb_bag_writer_write. [owner thread] [blocks: file system] */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_writer_add_topic(tb_bag_writer_t *writer,
                                                              const tb_bag_writer_topic_t *topic,
                                                              size_t *out_topic, tb_error_t *error);
@@ -162,8 +174,8 @@ TB_API tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *erro
 
 /** The log times that follow start again, before those that were written: ends the file, unless it
  * is empty, and notes in metadata.yaml that a run of the recording (tb_bag_run_t) begins with the
- * next one. Does nothing before the first message. Errors as tb_bag_writer_split. [owner thread]
- * [blocks: file system] */
+ * next one. A bag of ROS 1 goes on in the same file, where readers see it. Does nothing before the
+ * first message. Errors as tb_bag_writer_split. [owner thread] [blocks: file system] */
 TB_API TB_WARN_UNUSED tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer,
                                                           tb_error_t *error);
 

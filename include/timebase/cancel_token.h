@@ -17,6 +17,17 @@ TB_BEGIN_DECLS
  * [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY. */
 TB_API TB_WARN_UNUSED tb_status_t tb_cancel_token_create(tb_cancel_token_t **out);
 
+/** A token that the first SIGINT or SIGTERM cancels, for programs that end their waits on Ctrl-C.
+ * Any number may be made; while there is one, the process has a handler for both signals and a
+ * thread
+ * ("tb-signals"). A handler that the program installed before is called too. A second signal does
+ * what it did before there was a token, by default it ends the process, so that one that does not
+ * end by itself can be stopped; after tb_cancel_token_reset of such a token the next one cancels
+ * again. Destroying the last one restores what was there; a handler that the program installed
+ * meanwhile stays. [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_NO_MEMORY, TB_ERR_SYSTEM
+ * (thread, descriptors), TB_ERR_FORKED. */
+TB_API TB_WARN_UNUSED tb_status_t tb_cancel_token_create_on_signals(tb_cancel_token_t **out);
+
 /** Makes all waits with the token return TB_ERR_CLOSED and waits until they have left the token. A
  * wait on a condition leaves it before it takes the caller's mutex again, so that mutex may be held
  * here. No other thread may start using the token once this is called. NULL does nothing (TB_OK).

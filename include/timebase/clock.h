@@ -111,6 +111,9 @@ TB_INLINE tb_status_t tb_clock_read(const tb_clock_t *clock, tb_clock_reading_t 
  * while something watches for them (jump.h). Never blocks. [any thread] [from callbacks] */
 TB_API uint64_t tb_clock_epoch(const tb_clock_t *clock);
 
+/** What kind of time it reports; 0 for NULL. [any thread] [from callbacks] */
+TB_API tb_time_kind_t tb_clock_kind(const tb_clock_t *clock);
+
 /** Whether a source moves the clock (rcl: is ROS time override enabled).
  * [any thread] [from callbacks] */
 TB_API bool tb_clock_is_active(const tb_clock_t *clock);

@@ -13,6 +13,16 @@
 #define TB_NS_PER_MS INT64_C(1000000)
 #define TB_NS_PER_S  INT64_C(1000000000)
 
+/** Durations with a name: the least and the greatest one, and one of each unit from seconds up. The
+ * greatest one also stands for infinite, as in DDS and ROS, and its text is "infinite". */
+#define TB_DURATION_LEAST    TB_NS(INT64_MIN)
+#define TB_DURATION_GREATEST TB_NS(INT64_MAX)
+#define TB_DURATION_INFINITE TB_NS(INT64_MAX)
+#define TB_DURATION_SECOND   TB_NS(TB_NS_PER_S)
+#define TB_DURATION_MINUTE   TB_NS(60 * TB_NS_PER_S)
+#define TB_DURATION_HOUR     TB_NS(3600 * TB_NS_PER_S)
+#define TB_DURATION_DAY      TB_NS(86400 * TB_NS_PER_S)
+
 /** Room for every text that tb_duration_format makes, with its NUL. */
 #define TB_DURATION_TEXT_SIZE 32
 
@@ -91,6 +101,10 @@ TB_API TB_WARN_UNUSED tb_status_t tb_duration_from_seconds(double seconds, tb_du
  * the same duration back. */
 TB_API double tb_duration_to_seconds(tb_duration_t duration);
 
+/** The period of a frequency, 1 / hz, to the nearest nanosecond. TB_ERR_INVALID: not above 0, or
+ * NaN. TB_ERR_RANGE: a period below 1 ns, or beyond int64 nanoseconds. */
+TB_API TB_WARN_UNUSED tb_status_t tb_duration_from_hz(double hz, tb_duration_t *out);
+
 /** Exact. TB_ERR_INVALID: tv_nsec not in 0..999999999. TB_ERR_RANGE: beyond int64 nanoseconds. */
 TB_API TB_WARN_UNUSED tb_status_t tb_duration_from_timespec(struct timespec spec,
                                                             tb_duration_t *out);
@@ -110,11 +124,12 @@ TB_API TB_WARN_UNUSED tb_status_t tb_duration_from_wire(int32_t sec, uint32_t na
 /** A sign, if any, then numbers with units in falling order: d, h, m, s, ms, us, ns ("1h2m",
  * "500ms", "-3us", "1m30.5s"). Only the last number may have a fraction. One number alone is in
  * seconds ("1.5"). No spaces, no exponents. Digits beyond the nanosecond are rounded to the
- * nearest, ties away from zero. TB_ERR_INVALID: anything else, or empty. TB_ERR_RANGE: beyond int64
- * nanoseconds. */
+ * nearest, ties away from zero. "infinite" is TB_DURATION_INFINITE. TB_ERR_INVALID: anything else,
+ * or empty. TB_ERR_RANGE: beyond int64 nanoseconds. */
 TB_API TB_WARN_UNUSED tb_status_t tb_duration_parse(const char *text, tb_duration_t *out);
 /** The exact duration, without a part or digit that is not needed: from a second up in days, hours,
- * minutes and seconds ("1m30.5s"), below it in ms, us or ns ("1.5ms"); zero is "0s".
+ * minutes and seconds ("1m30.5s"), below it in ms, us or ns ("1.5ms"); zero is "0s", and
+ * TB_DURATION_INFINITE "infinite".
  * tb_duration_parse gives the same duration back. `size` counts the NUL; TB_DURATION_TEXT_SIZE is
  * always enough. TB_ERR_LIMIT: it does not fit; the buffer is untouched. */
 TB_API tb_status_t tb_duration_format(tb_duration_t duration, char *buffer, size_t size);

@@ -85,6 +85,13 @@
                       "tb_duration_t"),                                                            \
    TB_GENERIC_CLOCK(clock, tb_clock_rate_create, tb_steady_clock_rate_create)(clock, __VA_ARGS__))
 
+/** A rate by its frequency, for both types of clock. */
+#define tb_rate_create_hz(clock, hz, out)                                                          \
+  (TB_GENERIC_REQUIRE(TB_GENERIC_BELONGS(clock, 1, 1),                                             \
+                      "tb_rate_create_hz: takes a tb_clock_t or a tb_steady_clock_t"),             \
+   TB_GENERIC_CLOCK(clock, tb_clock_rate_create_hz, tb_steady_clock_rate_create_hz)(clock, hz,     \
+                                                                                    out))
+
 /** Internal: one of two functions, by the type of a condition. */
 #define TB_GENERIC_COND(cond, ros, steady)                                                         \
   _Generic((cond), tb_cond_t * : (ros), tb_steady_cond_t * : (steady))
@@ -143,6 +150,30 @@
    _Generic((out), tb_time_t *                                                                     \
             : tb_clock_timer_next_deadline, tb_steady_time_t *                                     \
             : tb_steady_clock_timer_next_deadline)(timer, out))
+#define tb_timer_advance(timer, out)                                                               \
+  (TB_GENERIC_REQUIRE(TB_GENERIC_IS_A(out, tb_timer_info_t *) ||                                   \
+                          TB_GENERIC_IS_A(out, tb_steady_timer_info_t *),                          \
+                      "tb_timer_advance: out must point to a tb_timer_info_t or a "                \
+                      "tb_steady_timer_info_t"),                                                   \
+   _Generic((out), tb_timer_info_t *                                                               \
+            : tb_clock_timer_advance, tb_steady_timer_info_t *                                     \
+            : tb_steady_clock_timer_advance)(timer, out))
+#define tb_timer_start_at(timer, ...)                                                              \
+  (TB_GENERIC_REQUIRE(TB_GENERIC_IS_A(TB_GENERIC_FIRST(__VA_ARGS__), tb_time_t) ||                 \
+                          TB_GENERIC_IS_A(TB_GENERIC_FIRST(__VA_ARGS__), tb_steady_time_t),        \
+                      "tb_timer_start_at: at must be a tb_time_t or a tb_steady_time_t"),          \
+   _Generic((TB_GENERIC_FIRST(__VA_ARGS__)), tb_time_t                                             \
+            : tb_clock_timer_start_at, tb_steady_time_t                                            \
+            : tb_steady_clock_timer_start_at)(timer, __VA_ARGS__))
+#define tb_timer_exchange_callback(timer, callback, user, old_callback, old_user)                  \
+  (TB_GENERIC_REQUIRE(TB_GENERIC_IS_A(callback, tb_timer_callback_t) ||                            \
+                          TB_GENERIC_IS_A(callback, tb_steady_timer_callback_t),                   \
+                      "tb_timer_exchange_callback: callback must be a tb_timer_callback_t or a "   \
+                      "tb_steady_timer_callback_t"),                                               \
+   _Generic((callback), tb_timer_callback_t                                                        \
+            : tb_clock_timer_exchange_callback, tb_steady_timer_callback_t                         \
+            : tb_steady_clock_timer_exchange_callback)(timer, callback, user, old_callback,        \
+                                                       old_user))
 
 #else
 
@@ -248,6 +279,45 @@ TB_INLINE tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_time_t 
 TB_INLINE tb_status_t tb_timer_next_deadline(const tb_timer_t *timer, tb_steady_time_t *out)
 {
   return tb_steady_clock_timer_next_deadline(timer, out);
+}
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_rate_create_hz(tb_clock_t *clock, double hz,
+                                                       tb_rate_t **out)
+{
+  return tb_clock_rate_create_hz(clock, hz, out);
+}
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_rate_create_hz(tb_steady_clock_t *clock, double hz,
+                                                       tb_rate_t **out)
+{
+  return tb_steady_clock_rate_create_hz(clock, hz, out);
+}
+TB_INLINE tb_status_t tb_timer_advance(tb_timer_t *timer, tb_timer_info_t *out)
+{
+  return tb_clock_timer_advance(timer, out);
+}
+TB_INLINE tb_status_t tb_timer_advance(tb_timer_t *timer, tb_steady_timer_info_t *out)
+{
+  return tb_steady_clock_timer_advance(timer, out);
+}
+TB_INLINE tb_status_t tb_timer_start_at(tb_timer_t *timer, tb_time_t at)
+{
+  return tb_clock_timer_start_at(timer, at);
+}
+TB_INLINE tb_status_t tb_timer_start_at(tb_timer_t *timer, tb_steady_time_t at)
+{
+  return tb_steady_clock_timer_start_at(timer, at);
+}
+TB_INLINE tb_status_t tb_timer_exchange_callback(tb_timer_t *timer, tb_timer_callback_t callback,
+                                                 void *user, tb_timer_callback_t *old_callback,
+                                                 void **old_user)
+{
+  return tb_clock_timer_exchange_callback(timer, callback, user, old_callback, old_user);
+}
+TB_INLINE tb_status_t tb_timer_exchange_callback(tb_timer_t *timer,
+                                                 tb_steady_timer_callback_t callback, void *user,
+                                                 tb_steady_timer_callback_t *old_callback,
+                                                 void **old_user)
+{
+  return tb_steady_clock_timer_exchange_callback(timer, callback, user, old_callback, old_user);
 }
 
 #endif

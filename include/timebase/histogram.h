@@ -23,8 +23,8 @@ typedef struct tb_histogram_writer tb_histogram_writer_t;
 
 /** What a histogram is made with. */
 typedef struct tb_histogram_options {
-  uint32_t digits; /**< significant digits, 2 or 3; 0: 2. A writer has 67 KiB with 2 digits, 528 KiB
-                      with 3, of which only what was recorded to is touched */
+  uint32_t digits;  /**< significant digits, 2 or 3; 0: 2. A writer has 134 KiB with 2 digits, 1.1
+                       MiB  with 3, of which only what was recorded to is touched */
   uint32_t padding; /**< not used */
 } tb_histogram_options_t;
 
@@ -39,6 +39,8 @@ typedef enum tb_histogram_window {
   TB_HISTOGRAM_SINCE_START = 0, /**< all that were recorded */
   TB_HISTOGRAM_INTERVAL = 1,    /**< those between the last two snapshots; before the second one,
                                    since the start */
+  TB_HISTOGRAM_EPOCH = 2,       /**< those since each writer began its last epoch
+                                   (tb_histogram_writer_begin_epoch); without one, all */
 } tb_histogram_window_t;
 
 /** What a snapshot holds. */
@@ -77,6 +79,11 @@ TB_API void tb_histogram_writer_destroy(tb_histogram_writer_t *writer);
 /** Counts one value. Never waits, whatever other threads do. NULL does nothing. [owner thread]
  * [from callbacks] */
 TB_HOT_API void tb_histogram_record(tb_histogram_writer_t *writer, tb_duration_t value);
+
+/** What is recorded from now on is of another epoch, such as that of a clock after a jump: the
+ * window TB_HISTOGRAM_EPOCH has these values only, from the next snapshot on. Takes about as long
+ * as recording a thousand values. NULL does nothing. [owner thread] [from callbacks] */
+TB_API void tb_histogram_writer_begin_epoch(tb_histogram_writer_t *writer);
 
 /** Merges what all threads have recorded, ends the interval and begins the next one: there is one
  * sequence of intervals, so two that report at different times have a histogram each. Recording

@@ -26,12 +26,15 @@ TB_BEGIN_DECLS
 
 /** Reads a definition as recordings have it (tb_bag_topic_t: `definition`, `definition_encoding`):
  * "ros2msg", the texts of .msg files, or "ros2idl", of .idl files, each but the first after a line
- * of '=' and one with "MSG: " or "IDL: " and the type's name. `type` is "package/msg/Name".
+ * of '=' and one with "MSG: " or "IDL: " and the type's name; or "ros1msg", as bags of ROS 1 have
+ * it: then its messages are as ROS 1 serializes them, without an encapsulation, and times are
+ * fields `sec` and `nanosec`. `type` is "package/msg/Name", or "package/Name".
  * tb_message_definition_destroy it.
  *
  *   TB_ERR_CORRUPT      it is wrong, a type in it is missing or contains itself; line and column
  *                       are in the text of the error
- *   TB_ERR_UNSUPPORTED  another encoding, types of ROS 1, or what ROS 2 does not have
+ *   TB_ERR_UNSUPPORTED  another encoding, types of ROS 1 in "ros2msg", what ROS 2 does not have, or
+ *                       many of a ROS 1 type without fields
  *   TB_ERR_LIMIT        above 1 MiB, 512 types, 4096 fields, or 32 types within types
  *   TB_ERR_NO_MEMORY, TB_ERR_INVALID
  *
@@ -119,7 +122,8 @@ TB_API TB_WARN_UNUSED tb_status_t tb_message_field_number(const tb_message_field
                                                           const void *data, size_t size,
                                                           double *out);
 
-/** A field that is a string: `*out_length` bytes in `data`, and a NUL after them; others may be
+/** A field that is a string: `*out_length` bytes in `data`, and a NUL after them, which messages of
+ * ROS 1 do not have; others may be
  * among them. Errors as those of tb_message_field_time; TB_ERR_CORRUPT: it has no NUL at its end.
  * [any thread] [from callbacks] */
 TB_API TB_WARN_UNUSED tb_status_t tb_message_field_string(const tb_message_field_t *field,

@@ -21,7 +21,8 @@ typedef struct tb_play_transport_ops {
   tb_status_t (*add_topic)(void *self, const tb_bag_topic_t *topic, void **out_handle,
                            tb_error_t *error);
 
-  /** Sends one message: 4 bytes of encapsulation and the body, valid during the call.
+  /** Sends one message, valid during the call: 4 bytes of encapsulation and the body, unless the
+   * topic is serialized otherwise.
    * TB_ERR_INVALID means that this message cannot be sent at all: it counts as a bad row and
    * playing continues. */
   tb_status_t (*publish)(void *self, void *handle, const void *data, size_t size,
@@ -64,8 +65,18 @@ typedef struct tb_play_transport_ops {
    * so locks may be held. `wake` NULL: stop calling; no call is in progress when this returns. */
   void (*watch_limit)(void *self, void (*wake)(void *user), void *user);
 
+  /** Whether messages of the topic can be sent; those of other topics are left out. Called in
+   * tb_player_create, before `add_topic`. NULL: where the serialization format is "cdr". A reader
+   * gives others with TB_BAG_CONTENT_ANY only. */
+  bool (*takes)(void *self, const tb_bag_topic_t *topic);
+
+  /** In place of `publish`, which may then be NULL: with the node that sent the message, as
+   * tb_bag_message_t has it; NULL where the recording does not say. NULL: `publish` is called. */
+  tb_status_t (*publish_as)(void *self, void *handle, const char *publisher, const void *data,
+                            size_t size, tb_error_t *error);
+
   /** NULL. */
-  void (*reserved[4])(void);
+  void (*reserved[2])(void);
 } tb_play_transport_ops_t;
 
 /** Where messages and time go. */

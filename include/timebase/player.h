@@ -29,6 +29,22 @@ typedef struct tb_player tb_player_t;
 /** The beginning of the log warning that reports the same. */
 #define TB_PLAYER_WAITS_FOR_LOG "player: waiting for "
 
+/** By what messages are ordered and timed. */
+typedef enum tb_player_order {
+  TB_PLAYER_ORDER_RECEIVED = 0, /**< log time, as they were recorded */
+  /** Publish time; log time for those whose recording has none (sqlite3). Messages that the
+   * recorder received late go out when they were sent. As many as may be read ahead (1000 and 64
+   * MB, where no reading ahead is asked for) are ordered: one that belongs before what has gone out
+   * already goes out at once. After a jump what was published before the target is left out, and
+   * tb_player_play_previous is TB_ERR_UNSUPPORTED. */
+  TB_PLAYER_ORDER_SENT = 1,
+} tb_player_order_t;
+
+/** Called with each message on the thread that plays, right before it goes out, or when it has. It
+ * may use the player's controls, but must not wait: what follows would be late. The message and its
+ * data are valid during the call. */
+typedef void (*tb_player_message_callback_t)(const tb_bag_message_t *message, void *user);
+
 /** How it is played. */
 typedef struct tb_player_options {
   double rate;     /**< recorded seconds per second of steady time, or TB_PLAYER_FASTEST */
@@ -62,13 +78,25 @@ typedef struct tb_player_options {
   /** What passes on this clock takes the place of steady time, see tb_player_run; NULL: steady
    * time. It must outlive the player. */
   tb_clock_t *clock;
+  tb_player_message_callback_t before_message; /**< may be NULL */
+  tb_player_message_callback_t after_message;  /**< may be NULL; not after one that was not sent */
+  void *message_user;                          /**< handed to both */
+  tb_player_order_t order;                     /**< of messages that are not those of a jump */
+  /** At the end of the last round the player halts (tb_player_halt) instead of ending: publishers
+   * stay, so that late subscriptions get what is latched, ticks repeat the last time, and
+   * tb_player_play plays again. tb_player_run returns after tb_player_stop. */
+  bool keep_alive;
+  uint8_t padding[3]; /**< not used */
 } tb_player_options_t;
 
 /** Once, at the speed of the recording in steady time, without publishing a clock. */
 #define TB_PLAYER_OPTIONS_INIT                                                                     \
   {                                                                                                \
     1.0, 0.0, false, false, {0}, {-1}, -1, {0}, 0.001, 1000.0, NULL, 0, false, 1000, 64 << 20,     \
-        false, {1000000000}, NULL                                                                  \
+        false, {1000000000}, NULL, NULL, NULL, NULL, TB_PLAYER_ORDER_RECEIVED, false,              \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 /** From where to where tb_player_play plays; see the options of the same names. */
@@ -146,7 +174,7 @@ TB_BEGIN_DECLS
  *   TB_ERR_RANGE      rate or its bounds, clock_hz, delay or start_offset; an offset beyond
  *                     the end of the recording; an end before the start
  *   TB_ERR_NOT_FOUND  the recording, or what the filter leaves of it, has no message to play
- *   TB_ERR_INVALID    clock_hz with a transport that has no clock
+ *   TB_ERR_INVALID    clock_hz with a transport that has no clock; an unknown order
  *   TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, errors of the transport and of tb_clock_now of options.clock;
  *   where no message can be read, that of the first (TB_ERR_UNSUPPORTED: not in CDR)
  *
@@ -268,7 +296,7 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_player_burst(tb_player_t *player, uint64
  * wait; several calls are carried out one by one. Messages with equal times are separate steps. The
  * search reads about the part of the recording between the two messages. TB_ERR_INVALID: before
  * tb_player_run. TB_ERR_BUSY: not paused. TB_ERR_END: there is none, or nothing is played.
- * TB_ERR_FORKED. [any thread] [from callbacks] */
+ * TB_ERR_UNSUPPORTED: in the order of sending. TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_play_previous(tb_player_t *player);
 
 /** Repeats recorded time `from_ns` to `to_ns`: when all up to `to_ns` has been played and time is

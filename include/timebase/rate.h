@@ -35,6 +35,19 @@ TB_API TB_WARN_UNUSED tb_status_t tb_steady_clock_rate_create(tb_steady_clock_t 
                                                               tb_duration_t period,
                                                               tb_rate_t **out);
 
+/** The same with a frequency: the period is 1 / `hz`, to the nearest nanosecond
+ * (tb_duration_from_hz). generic.h has tb_rate_create_hz for both. Thread rule and errors as above,
+ * and TB_ERR_INVALID: not above 0, or NaN. TB_ERR_RANGE: above 2e9, or a period beyond int64
+ * nanoseconds. [any thread] [from callbacks] [blocks: during a blocking jump, except from its
+ * callbacks] */
+TB_API TB_WARN_UNUSED tb_status_t tb_clock_rate_create_hz(tb_clock_t *clock, double hz,
+                                                          tb_rate_t **out);
+TB_API TB_WARN_UNUSED tb_status_t tb_steady_clock_rate_create_hz(tb_steady_clock_t *clock,
+                                                                 double hz, tb_rate_t **out);
+
+/** The period that it was made with. [any thread] [from callbacks] TB_ERR_INVALID: NULL. */
+TB_API tb_status_t tb_rate_period(const tb_rate_t *rate, tb_duration_t *out);
+
 /** Returns at once. A thread that is in tb_rate_sleep or tb_rate_reset gets TB_ERR_CLOSED and frees
  * the rate when it leaves; none may begin to use it once this is called. May be called before or
  * after the clock is destroyed. NULL does nothing. [any thread] [from callbacks] */

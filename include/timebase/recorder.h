@@ -65,6 +65,7 @@ typedef struct tb_recorder_options {
      NULL,                                                                                         \
      NULL,                                                                                         \
      0,                                                                                            \
+     NULL,                                                                                         \
      {0}},                                                                                         \
         TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false,                                      \
     {                                                                                              \
@@ -149,8 +150,8 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_recorder_create(const char *path,
  * [any thread] [blocks: file system] Not from a jump callback or the log hook. */
 TB_API void tb_recorder_destroy(tb_recorder_t *recorder);
 
-/** Adds a topic; *out_topic counts from 0. TB_ERR_INVALID: a topic of this name is there.
- * TB_ERR_NO_MEMORY, TB_ERR_FORKED. [any thread] */
+/** Adds a topic; *out_topic counts from 0. TB_ERR_INVALID: a topic of this name is there
+ * (and of this publisher, where it has one). TB_ERR_NO_MEMORY, TB_ERR_FORKED. [any thread] */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_recorder_add_topic(tb_recorder_t *recorder,
                                                            const tb_bag_writer_topic_t *topic,
                                                            size_t *out_topic, tb_error_t *error);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
@@ -20,6 +21,15 @@ typedef struct tb_ros2_response {
   void *cdr;   /**< 4 bytes of encapsulation, the body, and zeros up to a multiple of 4 */
   size_t size; /**< of all that, at least 4 */
 } tb_ros2_response_t;
+
+/** When a request was sent and answered, in ns since 1970, by the system clocks of both hosts. The
+ * other host's clock is ahead of this one's by replied_ns - (asked_ns + received_ns) / 2, give or
+ * take (received_ns - asked_ns) / 2, however long the service took. */
+typedef struct tb_ros2_call_times {
+  int64_t asked_ns;    /**< here, right before the request was sent */
+  int64_t replied_ns;  /**< there, when the response was sent: its source timestamp */
+  int64_t received_ns; /**< here, when the response was received from the network */
+} tb_ros2_call_times_t;
 
 /** Called once for a request: with TB_OK and the response, which ends with the call, or with the
  * error and NULL. On the context's thread (that of services' callbacks), with no lock held, or on
@@ -93,8 +103,14 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_client_call(tb_ros2_client_t *clien
                                                          tb_ros2_response_t *out,
                                                          tb_error_t *error);
 
-/** The same without waiting, `limit` is that of the answer: `callback` is called once if this
- * returns TB_OK, else never. There must be a service already (TB_ERR_NOT_FOUND,
+/** The same, with when it was: *out_times is filled in if this returns TB_OK. [any thread] [blocks]
+ */
+TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_client_call_timed(
+    tb_ros2_client_t *client, const void *cdr, size_t size, const tb_wait_options_t *options,
+    tb_ros2_response_t *out, tb_ros2_call_times_t *out_times, tb_error_t *error);
+
+/** tb_ros2_client_call without waiting, `limit` is that of the answer: `callback` is called once if
+ * this returns TB_OK, else never. There must be a service already (TB_ERR_NOT_FOUND,
  * TB_ERR_UNSUPPORTED). The callback's errors are TB_ERR_TIMEOUT, TB_ERR_CLOSED and
  * TB_ERR_NO_MEMORY, as above. TB_ERR_SYSTEM: no thread. [any thread] [from callbacks] */
 TB_API TB_WARN_UNUSED tb_status_t tb_ros2_client_call_async(tb_ros2_client_t *client,
@@ -125,6 +141,19 @@ TB_INLINE tb_status_t tb_ros2_client_call(tb_ros2_client_t *client, const void *
                                           tb_error_t *error)
 {
   return tb_ros2_client_call_sized(client, cdr, size, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_ros2_client_call_timed_sized(tb_ros2_client_t *client, const void *cdr,
+                                                   size_t size, const tb_wait_options_t *options,
+                                                   size_t options_size, tb_ros2_response_t *out,
+                                                   tb_ros2_call_times_t *out_times,
+                                                   size_t out_times_size, tb_error_t *error);
+TB_INLINE tb_status_t tb_ros2_client_call_timed(tb_ros2_client_t *client, const void *cdr,
+                                                size_t size, const tb_wait_options_t *options,
+                                                tb_ros2_response_t *out,
+                                                tb_ros2_call_times_t *out_times, tb_error_t *error)
+{
+  return tb_ros2_client_call_timed_sized(client, cdr, size, options, sizeof *options, out,
+                                         out_times, sizeof *out_times, error);
 }
 
 TB_END_DECLS

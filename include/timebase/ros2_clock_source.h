@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_ROS2_CLOCK_SOURCE_H
 #define TIMEBASE_ROS2_CLOCK_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <timebase/duration.h>
@@ -9,6 +10,7 @@
 #include <timebase/export.h>
 #include <timebase/qos.h>
 #include <timebase/ros2_context.h>
+#include <timebase/ros2_subscription.h>
 #include <timebase/source.h>
 
 /** What to do with ticks when several publishers tick at a time. Two that both ticked within the
@@ -28,13 +30,21 @@ typedef struct tb_ros2_clock_source_options {
                                clock; 0: 1 s */
   uint32_t writers_max;     /**< publishers remembered for tb_ros2_clock_source_writers, at most
                                  4096; 0: 64. One more takes the place of the longest silent one */
-  uint32_t padding;         /**< not used */
+  /** It has no thread: the program dispatches in its own loop, when tb_ros2_clock_source_fd is
+   * readable, with tb_ros2_clock_source_run (rclcpp: use_clock_thread false). */
+  bool own_loop;
+  uint8_t padding[3]; /**< not used */
+  /** NULL, or called with each message that becomes a tick, before time moves to it, as the
+   * callback of a subscription is: for those who measure /clock without a subscription of their
+   * own. It must not wait, nor use the source and its clocks. */
+  tb_ros2_subscription_callback_t observer;
+  void *observer_user; /**< handed to the observer */
 } tb_ros2_clock_source_options_t;
 
 /** `/clock`, as rclcpp subscribes to it. */
 #define TB_ROS2_CLOCK_SOURCE_OPTIONS_INIT                                                          \
   {                                                                                                \
-    NULL, NULL, TB_ROS2_CLOCK_ACCEPT_ALL, {0}, 0, 0                                                \
+    NULL, NULL, TB_ROS2_CLOCK_ACCEPT_ALL, {0}, 0, false, {0}, NULL, NULL                           \
   }
 
 /** What was received from the graph. */
@@ -70,6 +80,7 @@ TB_BEGIN_DECLS
  *
  *   TB_ERR_INVALID    the topic's name, a QoS policy or the limit is not valid: see the text
  *   TB_ERR_NO_MEMORY
+ *   TB_ERR_SYSTEM     with `own_loop`: no descriptors
  *
  * [any thread] */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_clock_source_create(
@@ -87,6 +98,27 @@ TB_INLINE tb_status_t tb_ros2_clock_source_status(tb_source_t *source,
 TB_API tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
                                                 tb_ros2_clock_writer_t *writers,
                                                 uint32_t *out_count);
+
+/** Of a source with `own_loop`: readable while tb_ros2_clock_source_run has something to do. It
+ * belongs to the source and is the same for as long as that lives. -1 for any other source. [any
+ * thread] [from callbacks] */
+TB_API int tb_ros2_clock_source_fd(const tb_source_t *source);
+
+/** Dispatches what has come: moves the clocks by the jumps that wait, a first tick among them,
+ * calls their handlers on this thread, and wakes the waiters that are due. Until then every reader
+ * gets the old time in the old epoch, also where there are no handlers; steps forward that no
+ * handler asked for are seen at once, as with a thread, unless a jump waits before them. Does not
+ * wait for messages. Threads that wait on such a clock are woken by this call alone, so a program
+ * needs another thread for them; timers are run in the same loop, after it. *out_ticks (may be
+ * NULL): how many ticks were taken from the queue. Without clocks on the source it does nothing.
+ *
+ *   TB_ERR_INVALID    not a source with `own_loop`
+ *   TB_ERR_BUSY       another thread is in this call
+ *   TB_ERR_DEADLOCK   in a jump callback or the log hook
+ *   TB_ERR_FORKED
+ *
+ * [one thread at a time] [blocks: while jumps of the timeline by others are in progress] */
+TB_API tb_status_t tb_ros2_clock_source_run(tb_source_t *source, uint32_t *out_ticks);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */

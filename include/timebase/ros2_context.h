@@ -4,8 +4,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <timebase/cancel_token.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
+#include <timebase/status.h>
 
 /** A place in one domain. */
 typedef struct tb_ros2_context tb_ros2_context_t;
@@ -97,8 +99,21 @@ TB_BEGIN_DECLS
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros2_context_create(
     const tb_ros2_context_options_t *options, tb_ros2_context_t **out, tb_error_t *error);
 
+/** A token that tb_ros2_context_shutdown cancels: give it to the waits of a program that are to end
+ * with the context ("shutdown wakes sleepers"). The token is the context's: do not destroy it. A
+ * wait with it that is in progress when the context is destroyed is cancelled too, and the context
+ * waits until it has left. NULL for NULL. [any thread] [from callbacks] */
+TB_API tb_cancel_token_t *tb_ros2_context_token(tb_ros2_context_t *context);
+
+/** Cancels the token of the context, for waits in progress and future ones. Nothing else ends: the
+ * program destroys its objects, and the context last, when its threads have left their waits
+ * (rclcpp::shutdown). Again it does nothing; NULL does nothing. Never blocks. [any thread] [from
+ * callbacks] */
+TB_API void tb_ros2_context_shutdown(tb_ros2_context_t *context);
+
 /** Leaves the domain. Accepts NULL. Destroy what was created from the context before it.
- * [any thread] [blocks: until running callbacks have returned] Not from a callback of DDS. */
+ * [any thread] [blocks: until running callbacks have returned, and waits with the context's token]
+ * Not from a callback of DDS or of a jump. */
 TB_API void tb_ros2_context_destroy(tb_ros2_context_t *context);
 
 /** The domain that the context is in, 0 to 232; -1 for NULL. [any thread] [from callbacks] */

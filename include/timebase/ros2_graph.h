@@ -74,7 +74,9 @@ typedef struct tb_ros2_graph_participant {
                              "localprocess" */
   tb_ros2_participant_state_t state; /**< what is known of its nodes */
   bool is_own;                       /**< of the context that the graph was made of */
-  uint64_t reserved[4];              /**< 0 */
+  const char *host_name; /**< of its process, as Cyclone DDS announces it; NULL: not known */
+  uint64_t process_id;   /**< the same, in its process namespace; 0: not known */
+  uint64_t reserved[2];  /**< 0 */
 } tb_ros2_graph_participant_t;
 
 /** A node. */

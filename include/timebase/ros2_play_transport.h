@@ -75,7 +75,8 @@ TB_BEGIN_DECLS
  * is negative. [any thread] */
 TB_API tb_status_t tb_ros2_play_wait_check(const tb_ros2_play_wait_t *wait, tb_error_t *error);
 
-/** `options` may be NULL. Destroy it after its player and before its context.
+/** `options` may be NULL. Destroy it after its player and before its context. Players may use it
+ * one after the other: topics of one name and type keep their publisher.
  *
  * Each topic gets a publisher with the QoS that the recording asks for. Before the first message
  * the player waits until no subscription has come or gone for 200 ms, at most 1 s, so that volatile

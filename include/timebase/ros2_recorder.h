@@ -13,8 +13,10 @@
 /** A recorder on a graph. */
 typedef struct tb_ros2_recorder tb_ros2_recorder_t;
 
-/** What is recorded. A topic is if it has a publisher and is named, matches `regex`, or `all` is
- * set; unless it is excluded or hidden. Texts are read only during tb_ros2_recorder_create. */
+/** What is recorded. A topic is if it has a publisher and is named, or is of a type that is named,
+ * matches `regex`, or `all` is set; unless it is excluded or hidden. Service events, the topics
+ * SERVICE/_service_event that services with introspection publish, are selected by their service
+ * alone. Texts are read only during tb_ros2_recorder_create. */
 typedef struct tb_ros2_recorder_options {
   /** How it is written. With TB_RECORDER_TIME_ROS and no clock, that of the node; `/clock` is
    * recorded too, whatever the other options select. */
@@ -34,12 +36,29 @@ typedef struct tb_ros2_recorder_options {
   bool no_services;                  /**< no services, and no events/write_split */
   int32_t qos_depth_max; /**< of the overrides, see tb_qos_overrides_set_depth_max; 0: as there */
   uint64_t gap_max;      /**< a larger gap in a publisher's numbers is not believed; 0: 1000000 */
+  const char *const *types;            /**< topics of these types: "sensor_msgs/msg/Imu" */
+  size_t type_count;                   /**< how many */
+  const char *const *exclude_types;    /**< none of these types */
+  size_t exclude_type_count;           /**< how many */
+  bool all_services;                   /**< the events of all services */
+  const char *const *services;         /**< those of these, by name */
+  size_t service_count;                /**< how many */
+  const char *const *exclude_services; /**< by name */
+  size_t exclude_service_count;        /**< how many */
+  bool include_unpublished; /**< also topics that have a subscription and no publisher so far */
+  bool ignore_leaf_topics;  /**< only topics to which something else is subscribed too */
+  bool no_discovery;        /**< only topics that are there within 1 s after the recorder */
+  uint8_t padding[5];       /**< not used */
 } tb_ros2_recorder_options_t;
 
 /** Nothing. */
 #define TB_ROS2_RECORDER_OPTIONS_INIT                                                              \
   {                                                                                                \
-    TB_RECORDER_OPTIONS_INIT, false, NULL, 0, NULL, NULL, NULL, 0, false, NULL, false, 0, 0        \
+    TB_RECORDER_OPTIONS_INIT, false, NULL, 0, NULL, NULL, NULL, 0, false, NULL, false, 0, 0, NULL, \
+        0, NULL, 0, false, NULL, 0, NULL, 0, false, false, false,                                  \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 TB_BEGIN_DECLS

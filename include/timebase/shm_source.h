@@ -12,10 +12,11 @@
 
 /** The supply of a source on shared memory. */
 typedef struct tb_shm_status {
-  bool has_publisher;  /**< one has the page open now, whether it ticks or not */
-  uint64_t publishers; /**< how many have published under the name so far */
-  bool foreign_steady; /**< it is in another time namespace: its rate is not used */
-  uint64_t invalid;    /**< reads of the page that found no valid contents */
+  bool has_publisher;     /**< one has the page open now, whether it ticks or not */
+  uint64_t publishers;    /**< how many have published under the name so far */
+  bool foreign_steady;    /**< it is in another time namespace: its rate is not used */
+  bool is_woken_when_due; /**< by the publisher when a wait is due, else with each tick */
+  uint64_t invalid;       /**< reads of the page that found no valid contents */
 } tb_shm_status_t;
 
 TB_BEGIN_DECLS

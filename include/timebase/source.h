@@ -75,7 +75,8 @@ TB_API tb_source_t *tb_source_get_default(void);
 
 /** Makes a source from a name of the form PREFIX or PREFIX:REST. Known are the prefixes that the
  * program has registered, "manual" (manual_source.h), "shm:NAME" (shm_source.h) and
- * "extrapolating:SOURCE" (extrapolating_source.h), where SOURCE is such a name again.
+ * "extrapolating:SOURCE" (extrapolating_source.h), where SOURCE is such a name again; with
+ * libtimebase-ros1 in the program also "ros1" (ros1_clock_source.h).
  * [any thread] TB_ERR_NOT_FOUND: nothing has that prefix; otherwise what the factory returns.
  * *error (may be NULL) has what is wrong with the name and what to do. */
 TB_API TB_WARN_UNUSED tb_status_t tb_source_create_from_name(const char *name, tb_source_t **out,

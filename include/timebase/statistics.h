@@ -99,7 +99,7 @@ typedef struct tb_topic_counts {
   uint64_t stamps_back; /**< the stamp is earlier than that of the message before */
   uint64_t history;     /**< published before the statistics were made, as by transient local
                            publishers: not counted in TB_TOPIC_SOURCE_TO_RECEIVE */
-  uint64_t lost;        /**< gaps in the numbers of the first 16 publishers */
+  uint64_t lost;        /**< gaps in the numbers of publishers; 128 are followed at a time */
   uint64_t reserved[6]; /**< 0 */
 } tb_topic_counts_t;
 
@@ -119,7 +119,9 @@ typedef struct tb_topic_summary {
   double clock_rate_hz;          /**< messages a second of the clock; NaN: it did not advance */
   const char *reason;            /**< for the level; "" with TB_LEVEL_OK. Static text */
   tb_level_t level;              /**< rises at once, falls after `good_windows` */
-  uint32_t publishers;           /**< that were seen, 16 at most */
+  uint32_t publishers;           /**< that are followed, 128 at most */
+  uint64_t epoch;                /**< of the clock, at the last message: that of what the window
+                                    TB_HISTOGRAM_EPOCH of the histograms has */
 } tb_topic_summary_t;
 
 /** The clock in the last interval. Counts are since the start. Its level is TB_LEVEL_ERROR while
@@ -190,10 +192,24 @@ TB_API void tb_timer_statistics_note_steady(tb_timer_statistics_t *timer,
                                             tb_steady_time_t scheduled, tb_steady_time_t actual,
                                             uint64_t missed);
 
+/** The period of a periodic timer, > 0, from now on: a call that comes late stands for the calls
+ * that it kept from being made, so for each missed period there is a lateness too, shorter by one
+ * period each (correction for coordinated omission; at most 1000 for a call). They are in a
+ * histogram of its own. Without a period, and for what is not periodic, there is none. NULL does
+ * nothing. [owner thread] [from callbacks] TB_ERR_INVALID: <= 0. TB_ERR_NO_MEMORY, TB_ERR_FORKED.
+ */
+TB_API tb_status_t tb_timer_statistics_set_period(tb_timer_statistics_t *timer,
+                                                  tb_duration_t period);
+
 /** Ends the interval of everything and begins the next one. What reports calls it, such as once a
  * steady second. [one thread at a time] [from callbacks] TB_ERR_BUSY: another thread is in it.
  * TB_ERR_INVALID, TB_ERR_FORKED. */
 TB_API tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics);
+
+/** How many publishers the clock has now, which only its source knows, for the gauge of
+ * tb_statistics_openmetrics. What reports statistics on a graph calls it. NULL does nothing. [any
+ * thread] [from callbacks] */
+TB_API void tb_statistics_set_clock_publishers(tb_statistics_t *statistics, uint32_t count);
 
 /** Of the last snapshot. [any thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
 TB_INLINE tb_status_t tb_statistics_clock(const tb_statistics_t *statistics,
@@ -201,14 +217,20 @@ TB_INLINE tb_status_t tb_statistics_clock(const tb_statistics_t *statistics,
 TB_INLINE tb_status_t tb_topic_statistics_summary(const tb_topic_statistics_t *topic,
                                                   tb_topic_summary_t *out);
 
-/** The histogram of one metric, as of the last snapshot: its owner is the topic, so do not take
- * snapshots of it or destroy it. Ages below zero are in it as all others. NULL: not a metric.
- * [any thread] [from callbacks] */
+/** The histogram of one metric, as of the last snapshot; its window TB_HISTOGRAM_EPOCH has what was
+ * recorded since the clock last jumped back or got another source. Its owner is the topic, so do
+ * not take snapshots of it or destroy it. Ages below zero are in it as all others. NULL: not a
+ * metric. [any thread] [from callbacks] */
 TB_API const tb_histogram_t *tb_topic_statistics_histogram(const tb_topic_statistics_t *topic,
                                                            tb_topic_metric_t metric);
 
 /** How late the calls of the timer were. [any thread] [from callbacks] */
 TB_API const tb_histogram_t *tb_timer_statistics_lateness(const tb_timer_statistics_t *timer);
+
+/** The same with those of the calls that were missed. NULL: the timer has no period. [any thread]
+ * [from callbacks] */
+TB_API const tb_histogram_t *
+tb_timer_statistics_corrected_lateness(const tb_timer_statistics_t *timer);
 
 /** Periods that were missed, since the start. [any thread] [from callbacks] */
 TB_API uint64_t tb_timer_statistics_missed(const tb_timer_statistics_t *timer);

@@ -2,6 +2,7 @@
 #ifndef TIMEBASE_TIMEBASE_H
 #define TIMEBASE_TIMEBASE_H
 
+#include <timebase/allocator.h>
 #include <timebase/arithmetic.h>
 #include <timebase/cancel_token.h>
 #include <timebase/clock.h>
@@ -18,7 +19,9 @@
 #include <timebase/publish_guard.h>
 #include <timebase/rate.h>
 #include <timebase/ready.h>
+#include <timebase/reset.h>
 #include <timebase/shm_publisher.h>
+#include <timebase/shm_readers.h>
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>
 #include <timebase/source.h>

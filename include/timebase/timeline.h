@@ -42,13 +42,19 @@ typedef struct tb_timeline_options {
   /** A caller that a jump has blocked for `slow_handler_limit` gets TB_ERR_BUSY: reading a clock,
    * starting a timer, running due timers, entering a wait. Otherwise it waits for the end. */
   bool readers_give_up;
-  uint8_t padding[7]; /**< not used */
+  /** No caller ever waits for a jump: reading a clock, starting a timer, running due timers and
+   * entering a wait go on at the old time, in the old epoch, until the jump is committed, and at
+   * the new one from then on, whether handlers have been called or not (rcl; rule J10). For callers
+   * that hold a lock of their own, as an interpreter's, while they read. What is given up: a thread
+   * may see the new time before "after" has been called, and the old one after "before". */
+  bool readers_never_block;
+  uint8_t padding[6]; /**< not used */
 } tb_timeline_options_t;
 
 /** One second each; readers wait. */
 /* clang-format off */
 #define TB_TIMELINE_OPTIONS_INIT                                                                   \
-  {{INT64_C(1000000000)}, {INT64_C(1000000000)}, {INT64_C(1000000000)}, false, {0}}
+  {{INT64_C(1000000000)}, {INT64_C(1000000000)}, {INT64_C(1000000000)}, false, false, {0}}
 /* clang-format on */
 
 /** The highest rate of an anchor. */
@@ -104,8 +110,9 @@ TB_API tb_status_t tb_timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns
 TB_API void tb_timeline_set_state(tb_timeline_t *timeline, tb_clock_state_t state);
 
 /** Applies at once, also to threads that a jump blocks now. For a change of source it is the
- * shorter handler limit of the two timelines, and readers give up if they do on either. [any
- * thread] [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
+ * shorter handler limit of the two timelines, and readers give up, or never block, if they do on
+ * either. A jump in progress does not begin to block readers that it did not block. [any thread]
+ * [from callbacks] TB_ERR_INVALID, TB_ERR_FORKED. */
 TB_INLINE tb_status_t tb_timeline_set_options(tb_timeline_t *timeline,
                                               const tb_timeline_options_t *options);
 

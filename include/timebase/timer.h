@@ -39,9 +39,19 @@ typedef void (*tb_timer_callback_t)(tb_timer_t *timer, const tb_timer_info_t *in
 typedef void (*tb_steady_timer_callback_t)(tb_timer_t *timer, const tb_steady_timer_info_t *info,
                                            void *user);
 
+/** What a passive timer calls when it becomes ready, once until it is advanced or started again: to
+ * wake whoever dispatches it. Runs where callbacks do, on the thread that runs the queue, and may
+ * do what they may. The hooks of timers that are due in one run are called in no order. It may also
+ * come for a timer that was advanced a moment before, on another thread. */
+typedef void (*tb_timer_wake_t)(tb_timer_t *timer, void *user);
+
+/** What a timer calls when it has been started, also when it was running. Runs on the thread that
+ * started it, which holds no lock of timebase. */
+typedef void (*tb_timer_reset_t)(tb_timer_t *timer, void *user);
+
 /** When a timer is called. */
 typedef enum tb_timer_mode {
-  TB_TIMER_PERIODIC = 0,    /**< every `period` */
+  TB_TIMER_PERIODIC = 0,    /**< every `period`; of 0: in each run of its queue */
   TB_TIMER_ONE_SHOT = 1,    /**< once for each start, `period` after it */
   TB_TIMER_ONE_SHOT_AT = 2, /**< once for each start, at the time `at`; at once if it has passed */
 } tb_timer_mode_t;
@@ -57,32 +67,42 @@ typedef enum tb_timer_missed {
 
 /** A timer on system or ROS time. */
 typedef struct tb_timer_options {
-  tb_duration_t period;         /**< > 0; of a one-shot timer: the delay; not used with `at` */
-  tb_timer_callback_t callback; /**< required */
-  void *user;                   /**< handed to the callback */
+  tb_duration_t period;         /**< >= 0; of a one-shot timer: the delay; not used with `at` */
+  tb_timer_callback_t callback; /**< required, unless it is passive */
+  void *user;                   /**< handed to the callback, or to `wake` */
   tb_timer_mode_t mode;         /**< when it is called */
   tb_time_t at; /**< with TB_TIMER_ONE_SHOT_AT: of the clock's kind; on a ROS clock not zero */
   tb_timer_missed_t missed_policy; /**< of a periodic timer */
   uint32_t catch_up_max;           /**< calls a run of the queue; 0: TB_TIMER_CATCH_UP_MAX */
+  /** It has no callback: it becomes ready at its deadline, and remains so until it is advanced
+   * (tb_timer_call). For programs with a dispatch of their own, as other client libraries have. One
+   * that catches up advances by one period at a time. */
+  bool passive;
+  uint8_t padding[7];   /**< not used */
+  tb_timer_wake_t wake; /**< of a passive timer; may be NULL */
 } tb_timer_options_t;
 
 /** A timer on steady time. */
 typedef struct tb_steady_timer_options {
-  tb_duration_t period; /**< > 0; of a one-shot timer: the delay; not used with `at` */
-  tb_steady_timer_callback_t callback; /**< required */
-  void *user;                          /**< handed to the callback */
+  tb_duration_t period; /**< >= 0; of a one-shot timer: the delay; not used with `at` */
+  tb_steady_timer_callback_t callback; /**< required, unless it is passive */
+  void *user;                          /**< handed to the callback, or to `wake` */
   tb_timer_mode_t mode;                /**< when it is called */
   tb_steady_time_t at;                 /**< with TB_TIMER_ONE_SHOT_AT */
   tb_timer_missed_t missed_policy;     /**< of a periodic timer */
   uint32_t catch_up_max;               /**< calls a run of the queue; 0: TB_TIMER_CATCH_UP_MAX */
+  bool passive;                        /**< as in tb_timer_options_t */
+  uint8_t padding[7];                  /**< not used */
+  tb_timer_wake_t wake;                /**< as in tb_timer_options_t */
 } tb_steady_timer_options_t;
 
 /** Periodic, skipping what it missed: a period and a callback have to be set. */
 /* clang-format off */
 #define TB_TIMER_OPTIONS_INIT                                                                      \
-  {{0}, NULL, NULL, TB_TIMER_PERIODIC, {0, TB_TIME_ROS}, TB_TIMER_SKIP, TB_TIMER_CATCH_UP_MAX}
+  {{0}, NULL, NULL, TB_TIMER_PERIODIC, {0, TB_TIME_ROS}, TB_TIMER_SKIP, TB_TIMER_CATCH_UP_MAX,     \
+   false, {0}, NULL}
 #define TB_STEADY_TIMER_OPTIONS_INIT                                                               \
-  {{0}, NULL, NULL, TB_TIMER_PERIODIC, {0}, TB_TIMER_SKIP, TB_TIMER_CATCH_UP_MAX}
+  {{0}, NULL, NULL, TB_TIMER_PERIODIC, {0}, TB_TIMER_SKIP, TB_TIMER_CATCH_UP_MAX, false, {0}, NULL}
 /* clang-format on */
 
 TB_BEGIN_DECLS
@@ -109,7 +129,7 @@ TB_API int tb_timer_queue_fd(const tb_timer_queue_t *queue);
 /** Calls every timer that is due now, each once (for those that catch up: see the options), by
  * deadline and then in the order in which they were started. Reads each clock once at the start:
  * what becomes due meanwhile, or is started meanwhile, makes the descriptor readable again.
- * `out_calls` (may be NULL) gets the number of calls made.
+ * `out_calls` (may be NULL) gets the number of calls and of hooks of passive timers.
  * [one thread at a time: a second one gets TB_ERR_BUSY, and all do while the queue has a thread]
  * [blocks: during a blocking jump] TB_ERR_DEADLOCK: from a jump callback, or from a callback of
  * this queue. */
@@ -138,9 +158,9 @@ TB_API tb_status_t tb_steady_clock_timer_queue_next_deadline(tb_timer_queue_t *q
 
 /** A timer on `clock`, stopped. It lives until it or its queue is destroyed; when its clock is, it
  * is stopped, and starting it is TB_ERR_CLOSED. At most 2^24 on one clock in one queue. Generic
- * name: tb_timer_create. [any thread] [from callbacks] TB_ERR_INVALID: a period <= 0, no callback,
- * an unknown mode or policy. TB_ERR_CLOCK_MISMATCH: `at` of the other kind. TB_ERR_NOT_SET: `at` is
- * zero on a ROS clock. TB_ERR_NO_MEMORY. */
+ * name: tb_timer_create. [any thread] [from callbacks] TB_ERR_INVALID: a period < 0, no callback
+ * or, of a passive one, a callback, an unknown mode or policy. TB_ERR_CLOCK_MISMATCH: `at` of the
+ * other kind. TB_ERR_NOT_SET: `at` is zero on a ROS clock. TB_ERR_NO_MEMORY. */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_clock_timer_create(tb_timer_queue_t *queue,
                                                            tb_clock_t *clock,
                                                            const tb_timer_options_t *options,
@@ -172,7 +192,7 @@ TB_API TB_WARN_UNUSED tb_status_t tb_timer_stop_wait(tb_timer_t *timer, tb_durat
 /** Takes effect with the next deadline that is set: the one that a running timer waits for stays,
  * and those after it are a new period apart (rcl_timer_exchange_period). To have the new period at
  * once, start the timer again. In the own callback the next deadline has been set already. [any
- * thread] [from callbacks] TB_ERR_INVALID: a period <= 0, a timer that is given a time.
+ * thread] [from callbacks] TB_ERR_INVALID: a period < 0, a timer that is given a time.
  * TB_ERR_CLOSED: destroyed, while its call runs. */
 TB_API tb_status_t tb_timer_set_period(tb_timer_t *timer, tb_duration_t period);
 
@@ -188,6 +208,74 @@ TB_API bool tb_timer_is_running(const tb_timer_t *timer);
 TB_API tb_status_t tb_clock_timer_next_deadline(const tb_timer_t *timer, tb_time_t *out);
 TB_API tb_status_t tb_steady_clock_timer_next_deadline(const tb_timer_t *timer,
                                                        tb_steady_time_t *out);
+
+/** Starts a timer of the mode TB_TIMER_ONE_SHOT_AT at another time than before, which it keeps.
+ * Generic name: tb_timer_start_at. Errors of tb_timer_start, and TB_ERR_INVALID: of
+ * another mode. TB_ERR_CLOCK_MISMATCH: its clock is of the other type, or `at` of the other kind.
+ * TB_ERR_NOT_SET: `at` is zero on a ROS clock. [any thread] [from callbacks] [blocks: during a
+ * blocking jump, except from its callbacks] */
+TB_API tb_status_t tb_clock_timer_start_at(tb_timer_t *timer, tb_time_t at);
+TB_API tb_status_t tb_steady_clock_timer_start_at(tb_timer_t *timer, tb_steady_time_t at);
+
+/** Makes one call of the timer now, due or not (rcl_timer_call): the callback runs on this thread,
+ * and the next deadline is the present one plus whole periods, as after any call; a one-shot has
+ * had its call. Of a passive timer it only sets the next deadline, so that it is no longer ready
+ * (tb_timer_advance). [one thread at a time with tb_timer_queue_run_due: a second one gets
+ * TB_ERR_BUSY, and all do while the queue has a thread; for passive timers any thread, and from
+ * callbacks] [blocks: during a blocking jump] TB_ERR_NOT_FOUND: it is not running. TB_ERR_NOT_SET:
+ * its clock's source has not started. TB_ERR_DEADLOCK: not passive, from a jump callback or a
+ * callback of this queue. TB_ERR_CLOSED: as tb_timer_start. */
+TB_API tb_status_t tb_timer_call(tb_timer_t *timer);
+
+/** tb_timer_call for passive timers. `out` (may be NULL) gets what a callback would: the deadline
+ * that was, the time, the periods missed. Generic name: tb_timer_advance. [any thread] [from
+ * callbacks] [blocks: during a blocking jump, except from its callbacks] Errors as tb_timer_call,
+ * TB_ERR_INVALID: not passive, and TB_ERR_CLOCK_MISMATCH: its clock is of the other type. */
+TB_INLINE tb_status_t tb_clock_timer_advance(tb_timer_t *timer, tb_timer_info_t *out);
+TB_INLINE tb_status_t tb_steady_clock_timer_advance(tb_timer_t *timer, tb_steady_timer_info_t *out);
+
+/** Whether it is running and its deadline has come: of a passive timer, until it is advanced. The
+ * queue need not have been run. False also where reading the clock would fail. [any thread] [from
+ * callbacks] [blocks: during a blocking jump, except from its callbacks] */
+TB_API bool tb_timer_is_ready(const tb_timer_t *timer);
+
+/** From the clock's time to the deadline, both of one moment; 0 or negative: due. [any thread]
+ * [from callbacks] [blocks: during a blocking jump, except from its callbacks] TB_ERR_NOT_FOUND: it
+ * is not running, or never fires. TB_ERR_NOT_SET: its clock's source has not started.
+ * TB_ERR_CLOSED: destroyed, while its call runs. */
+TB_API tb_status_t tb_timer_time_until_next(const tb_timer_t *timer, tb_duration_t *out);
+
+/** From the last call, or the last start if that was later, to the clock's time; of one moment.
+ * [any thread] [from callbacks] [blocks: during a blocking jump, except from its callbacks]
+ * TB_ERR_NOT_FOUND: it has never been started. TB_ERR_NOT_SET, TB_ERR_CLOSED as above. */
+TB_API tb_status_t tb_timer_time_since_last_call(const tb_timer_t *timer, tb_duration_t *out);
+
+/** The period, of a one-shot timer the delay. [any thread] [from callbacks] TB_ERR_INVALID: it is
+ * given a time. TB_ERR_CLOSED: destroyed, while its call runs. */
+TB_API tb_status_t tb_timer_period(const tb_timer_t *timer, tb_duration_t *out);
+
+/** The clock that it was made on; NULL for NULL, if that is of the other type, and when it has been
+ * destroyed. [any thread] [from callbacks] */
+TB_API tb_clock_t *tb_timer_clock(const tb_timer_t *timer);
+TB_API tb_steady_clock_t *tb_timer_steady_clock(const tb_timer_t *timer);
+
+/** Gives the timer another callback, for calls that have not begun. `old_callback` and `old_user`
+ * (each may be NULL) get the one before it. Generic name: tb_timer_exchange_callback. [any thread]
+ * [from callbacks] TB_ERR_INVALID: no callback, a passive timer. TB_ERR_CLOCK_MISMATCH: its clock
+ * is of the other type. TB_ERR_CLOSED: destroyed, while its call runs. */
+TB_API tb_status_t tb_clock_timer_exchange_callback(tb_timer_t *timer, tb_timer_callback_t callback,
+                                                    void *user, tb_timer_callback_t *old_callback,
+                                                    void **old_user);
+TB_API tb_status_t tb_steady_clock_timer_exchange_callback(tb_timer_t *timer,
+                                                           tb_steady_timer_callback_t callback,
+                                                           void *user,
+                                                           tb_steady_timer_callback_t *old_callback,
+                                                           void **old_user);
+
+/** What the timer calls at each start from now on; NULL: nothing (rcl_timer_set_on_reset_callback,
+ * which also reports earlier ones). [any thread] [from callbacks] TB_ERR_CLOSED: destroyed, while
+ * its call runs. */
+TB_API tb_status_t tb_timer_set_reset_hook(tb_timer_t *timer, tb_timer_reset_t hook, void *user);
 
 /** Stops it; memory goes when a running call has ended. Until then the handle is valid and inert:
  * in the callback calls on it return TB_ERR_CLOSED and change nothing, destroying it again does
@@ -215,6 +303,19 @@ TB_INLINE tb_status_t tb_steady_clock_timer_create(tb_timer_queue_t *queue,
                                                    tb_timer_t **out)
 {
   return tb_steady_clock_timer_create_sized(queue, clock, options, sizeof *options, out);
+}
+TB_API tb_status_t tb_clock_timer_advance_sized(tb_timer_t *timer, tb_timer_info_t *out,
+                                                size_t out_size);
+TB_INLINE tb_status_t tb_clock_timer_advance(tb_timer_t *timer, tb_timer_info_t *out)
+{
+  return tb_clock_timer_advance_sized(timer, out, sizeof *out);
+}
+TB_API tb_status_t tb_steady_clock_timer_advance_sized(tb_timer_t *timer,
+                                                       tb_steady_timer_info_t *out,
+                                                       size_t out_size);
+TB_INLINE tb_status_t tb_steady_clock_timer_advance(tb_timer_t *timer, tb_steady_timer_info_t *out)
+{
+  return tb_steady_clock_timer_advance_sized(timer, out, sizeof *out);
 }
 
 TB_END_DECLS

@@ -19,11 +19,6 @@ static void free_parts(tb__bag_part_t *parts, size_t count)
   free(parts);
 }
 
-static const tb__bag_metadata_t *metadata_of(const tb__bag_part_t *part)
-{
-  return part->location.has_metadata ? &part->location.metadata : NULL;
-}
-
 static tb_status_t link_topics(tb_bag_reader_t *reader, tb__bag_source_t *source,
                                tb__bag_file_info_t *info, tb_error_t *error)
 {
@@ -32,8 +27,9 @@ static tb_status_t link_topics(tb_bag_reader_t *reader, tb__bag_source_t *source
   for (size_t i = 0; i < info->topic_count; i++) {
     tb__bag_topic_link_t *link = &source->links[i];
     link->id = info->topics[i].id;
-    tb_status_t status = tb__topic_table_merge(&reader->table, &info->topics[i], source->path,
-                                               metadata_of(source->part), &link->topic, error);
+    tb_status_t status =
+        tb__topic_table_merge(&reader->table, &info->topics[i], source->path,
+                              tb__bag_part_metadata(source->part), &link->topic, error);
     if (status) return status;
     source->link_count = i + 1;
   }
@@ -48,6 +44,9 @@ static void merge_extent(tb_bag_reader_t *reader, tb__bag_source_t *source,
   source->start_ns = file->has_times ? file->start_ns : 0;
   source->end_ns = file->has_times ? file->end_ns : INT64_MAX;
   source->part->whole_count += file->message_count;
+  source->row_count = file->message_count;
+  source->is_estimated = file->is_estimate;
+  if (file->counted < info->counted) info->counted = file->counted;
   if (source->is_left_out) return;
   info->message_count += file->message_count;
   source->part->message_count += file->message_count;
@@ -115,8 +114,11 @@ static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t
   tb_status_t status = tb__bag_source_open(reader, index, &detail);
   if (!status) {
     tb__bag_file_info_t info = {0};
+    source->file->is_estimate_enough =
+        reader->options.counts == TB_BAG_COUNTS_SUMMARY && tb__bag_part_metadata(source->part);
     status = source->part->storage->read_info(source->file, &info, &detail);
     if (!status) status = take_info(reader, source, &info, &detail);
+    if (!status) status = tb__bag_reader_find_file_runs(reader, source, &detail);
     tb__bag_file_info_fini(&info);
     tb__bag_source_close(reader, index);
   }
@@ -163,38 +165,6 @@ static tb_status_t survey_files(tb_bag_reader_t *reader, tb_error_t *error)
                         reader->parts[0].location.path, lost);
   if (error) *error = why;
   return why.status;
-}
-
-static tb_status_t count_file(tb_bag_reader_t *reader, size_t index, tb_error_t *error)
-{
-  const tb__bag_source_t *source = &reader->sources[index];
-  if (!source->has_rows || source->is_left_out) return TB_OK;
-  tb__bag_file_topic_t *topics = calloc(source->link_count + 1, sizeof *topics);
-  if (!topics) return tb__no_memory(error);
-  for (size_t i = 0; i < source->link_count; i++)
-    topics[i].id = source->links[i].id;
-  tb__bag_file_info_t info = {.topics = topics, .topic_count = source->link_count};
-  tb_status_t status = tb__bag_source_open(reader, index, error);
-  if (!status) {
-    status = source->part->storage->count_topics(source->file, &info, error);
-    tb__bag_source_close(reader, index);
-  }
-  for (size_t i = 0; i < source->link_count && !status; i++)
-    reader->table.topics[source->links[i].topic].message_count += topics[i].message_count;
-  free(topics);
-  return status;
-}
-
-static tb_status_t count_part(tb_bag_reader_t *reader, tb__bag_part_t *part, tb_error_t *error)
-{
-  const tb__bag_metadata_t *metadata = metadata_of(part);
-  if (reader->options.counts == TB_BAG_COUNTS_AUTO && metadata &&
-      tb__topic_table_add_counts(&reader->table, metadata, part->message_count))
-    return TB_OK;
-  tb_status_t status = TB_OK;
-  for (size_t i = 0; i < reader->source_count && !status; i++)
-    if (reader->sources[i].part == part) status = count_file(reader, i, error);
-  return status;
 }
 
 static tb_status_t apply_filter(tb_bag_reader_t *reader, const tb_bag_reader_options_t *options,
@@ -266,7 +236,7 @@ static tb_status_t check_unclosed(tb_bag_reader_t *reader, tb_error_t *error)
 {
   for (size_t i = 0; i < reader->part_count && reader->info.unclosed_count > 0; i++) {
     const tb__bag_part_t *part = &reader->parts[i];
-    const tb__bag_metadata_t *metadata = metadata_of(part);
+    const tb__bag_metadata_t *metadata = tb__bag_part_metadata(part);
     if (!metadata || metadata->message_count <= part->whole_count) continue;
     char text[TB_ERROR_TEXT_SIZE];
     snprintf(text, sizeof text,
@@ -282,7 +252,7 @@ static tb_status_t check_unclosed(tb_bag_reader_t *reader, tb_error_t *error)
 
 static tb_status_t fill_info(tb_bag_reader_t *reader, tb_error_t *error)
 {
-  const tb__bag_metadata_t *metadata = metadata_of(&reader->parts[0]);
+  const tb__bag_metadata_t *metadata = tb__bag_part_metadata(&reader->parts[0]);
   tb_bag_info_t *info = &reader->info;
   tb_status_t status = check_unclosed(reader, error);
   if (!status) status = tb__bag_reader_fill_texts(reader, error);
@@ -332,7 +302,7 @@ static tb_status_t survey(tb_bag_reader_t *reader, const tb_bag_reader_options_t
   if (!status) status = tb__bag_reader_find_runs(reader, error);
   if (!status) status = survey_files(reader, error);
   for (size_t i = 0; i < reader->part_count && !status; i++)
-    status = count_part(reader, &reader->parts[i], error);
+    status = tb__bag_reader_count(reader, &reader->parts[i], error);
   if (!status) status = apply_filter(reader, options, error);
   if (status) return status;
   tb__bag_reader_time_runs(reader);
@@ -357,6 +327,7 @@ static tb_status_t open_parts(tb__bag_part_t *parts, size_t count,
   reader->options.limits = tb__bag_limits(&reader->options.limits);
   reader->seek_ns = INT64_MIN;
   reader->info.end_ns = -1;
+  reader->info.counted = TB_BAG_COUNTED_SUMMARY; /* until a file weakens it */
   tb_status_t status = survey(reader, &reader->options, error);
   if (status) {
     tb_bag_reader_close(reader);
@@ -414,7 +385,7 @@ static tb_status_t find_part(const char *path, const tb_bag_reader_options_t *op
 static tb_status_t check_options(const tb_bag_reader_options_t *options, tb_error_t *error)
 {
   if (!options) return TB_OK;
-  if (options->counts != TB_BAG_COUNTS_AUTO && options->counts != TB_BAG_COUNTS_EXACT)
+  if ((unsigned)options->counts > TB_BAG_COUNTS_SUMMARY)
     return tb_error_set(error, TB_ERR_INVALID, "counts: unknown value %d", (int)options->counts);
   if ((unsigned)options->damage > TB_BAG_DAMAGE_SALVAGE)
     return tb_error_set(error, TB_ERR_INVALID, "damage: unknown value %d", (int)options->damage);
@@ -480,6 +451,7 @@ void tb_bag_reader_close(tb_bag_reader_t *reader)
   free(reader->files);
   tb__bag_reader_free_texts(reader);
   free(reader->runs);
+  free(reader->run_counts);
   free(reader->wanted);
   free(reader->is_cdr);
   free(reader->damage);

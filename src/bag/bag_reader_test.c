@@ -7,30 +7,21 @@
 #include <timebase/log.h>
 #include <unistd.h>
 
+#include "bag/file_fixture.h"
 #include "bag/location.h"
-#include "bag/test_bag.h"
 #include "test.h"
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-  (void)state;
-  folder = tb__test_folder_make();
-  return 0;
-}
-
-static int remove_folder(void **state)
-{
-  (void)state;
-  tb__test_folder_remove(folder);
-  return 0;
-}
 
 static void write_text(const char *name, const char *text)
 {
   char *path = tb__test_path(folder, name);
   tb__test_write(path, text, strlen(text));
+  free(path);
+}
+
+static void make_subfolder(const char *name)
+{
+  char *path = tb__test_path(folder, name);
+  assert_int_equal(mkdir(path, 0700), 0);
   free(path);
 }
 
@@ -300,6 +291,38 @@ static void test_counts_of_metadata_only_if_the_total_agrees(void **state)
   tb_bag_reader_close(reader);
 }
 
+static void assert_counted(const char *name, tb_bag_counted_t counted, uint64_t messages)
+{
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  options.counts = TB_BAG_COUNTS_SUMMARY;
+  tb_bag_reader_t *reader = open_bag(name, &options);
+  const tb_bag_info_t *info = tb_bag_reader_info(reader);
+  assert_int_equal(info->counted, counted);
+  assert_int_equal(info->message_count, messages);
+  assert_int_equal(info->topics[0].message_count, messages);
+  assert_int_equal(info->oddity_count, counted == TB_BAG_COUNTED_MESSAGES);
+  tb_bag_reader_close(reader);
+}
+
+/* Only where its number is that of the ids of the rows. */
+static void test_counts_of_the_summary(void **state)
+{
+  (void)state;
+  write_db("x.db3", 1, 5, 10, 1);
+  assert_counted(NULL, TB_BAG_COUNTED_ROWS, 5);
+  static const char list[] = "  message_count: 5\n  topics_with_message_count:\n"
+                             "  - {topic_metadata: {name: /a}, message_count: 5}\n";
+  write_metadata("4", "[x.db3]", list);
+  assert_counted(NULL, TB_BAG_COUNTED_METADATA, 5);
+  assert_counted("x.db3", TB_BAG_COUNTED_ROWS, 5);
+  change_db("x.db3", "DELETE FROM messages WHERE id = 5");
+  assert_counted(NULL, TB_BAG_COUNTED_MESSAGES, 4);
+  change_db("x.db3", "INSERT INTO messages VALUES(7, 1, 20, x'00010000')");
+  assert_counted(NULL, TB_BAG_COUNTED_ROWS, 5);
+  change_db("x.db3", "DELETE FROM messages");
+  assert_counted(NULL, TB_BAG_COUNTED_MESSAGES, 0);
+}
+
 static void record_line(tb_log_level_t level, const char *message, void *user)
 {
   if (level == TB_LOG_WARN) snprintf(user, 512, "%s", message);
@@ -375,9 +398,7 @@ static void test_paths_with_the_folder_before_them(void **state)
   write_db("bag_0.db3", 1, 2, 0, 1);
   write_metadata("2", "[was_named_so/bag_0.db3]", "");
   assert_int_equal(count_and_close(open_bag(NULL, NULL)), 2);
-  char *sub = tb__test_path(folder, "sub");
-  assert_int_equal(mkdir(sub, 0700), 0);
-  free(sub);
+  make_subfolder("sub");
   write_db("sub/c.db3", 1, 3, 0, 1);
   write_metadata("9", "[sub/c.db3, ./bag_0.db3]", "");
   assert_int_equal(count_and_close(open_bag(NULL, NULL)), 5);
@@ -395,6 +416,20 @@ static void test_paths_outside_are_refused(void **state)
   write_db("a..b.db3", 1, 1, 0, 1);
   write_metadata("9", "[a..b.db3]", "");
   assert_int_equal(count_and_close(open_bag(NULL, NULL)), 1);
+}
+
+static void test_a_folder_of_bags_is_named_with_what_it_holds(void **state)
+{
+  (void)state;
+  make_subfolder("runs");
+  make_subfolder("runs/notes");
+  make_subfolder("runs/first");
+  write_text("runs/first/metadata.yaml", "");
+  make_subfolder("runs/second");
+  write_text("runs/second/b_0.db3", "");
+  assert_refused("runs", TB_ERR_NOT_FOUND, "a folder with 2 of them: ");
+  assert_refused("runs", TB_ERR_NOT_FOUND, "first");
+  assert_refused("runs", TB_ERR_NOT_FOUND, "; name one");
 }
 
 static void test_what_opening_refuses(void **state)
@@ -528,11 +563,13 @@ int main(void)
       TEST(test_topics_are_joined_by_name),
       TEST(test_times_come_from_the_data),
       TEST(test_counts_of_metadata_only_if_the_total_agrees),
+      TEST(test_counts_of_the_summary),
       TEST(test_qos_of_metadata_goes_first),
       TEST(test_doubtful_qos_is_default_with_a_warning),
       TEST(test_odd_file_names),
       TEST(test_paths_with_the_folder_before_them),
       TEST(test_paths_outside_are_refused),
+      TEST(test_a_folder_of_bags_is_named_with_what_it_holds),
       TEST(test_what_opening_refuses),
       TEST(test_pipes_are_refused),
       TEST(test_arguments),

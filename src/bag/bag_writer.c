@@ -14,15 +14,26 @@
 #include "base/null_argument.h"
 #include "base/sized.h"
 #include "mcap/mcap_format.h"
+#include "rosbag1/rosbag1_format.h"
 #include "sqlite/sqlite_format.h"
 #include "storage/clean.h"
 
 #define MAX_LEVEL   19
 #define MAX_PAYLOAD 1000000000 /* what SQLite takes */
 
-static const tb__bag_output_format_t *const formats[] = {&tb__sqlite_output, &tb__mcap_output};
+static const tb__bag_output_format_t *const formats[] = {&tb__sqlite_output, &tb__mcap_output,
+                                                         &tb__rosbag1_output};
 
 /* ---- beginning ---- */
+
+/* NULL: unknown. */
+static const char *find_profile(const char *profile)
+{
+  static const char *const known[] = {"", "ros1", "ros2"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i], profile) == 0) return known[i];
+  return NULL;
+}
 
 static tb_status_t check_options(const tb_bag_writer_options_t *options, tb_error_t *error)
 {
@@ -31,7 +42,7 @@ static tb_status_t check_options(const tb_bag_writer_options_t *options, tb_erro
   if ((unsigned)options->compression_mode > TB_BAG_COMPRESS_FILES)
     return tb_error_set(error, TB_ERR_INVALID, "compression_mode: unknown value %d",
                         (int)options->compression_mode);
-  if ((unsigned)options->chunk_compression > TB_BAG_CHUNKS_LZ4)
+  if ((unsigned)options->chunk_compression > TB_BAG_CHUNKS_BZ2)
     return tb_error_set(error, TB_ERR_INVALID, "chunk_compression: unknown value %d",
                         (int)options->chunk_compression);
   if (options->compression_level < 0 || options->compression_level > MAX_LEVEL)
@@ -41,6 +52,9 @@ static tb_status_t check_options(const tb_bag_writer_options_t *options, tb_erro
     return tb_error_set(error, TB_ERR_INVALID, "max_duration is negative");
   if (options->ros_distro && !tb__yaml_can_hold(options->ros_distro))
     return tb_error_set(error, TB_ERR_INVALID, "ros_distro is not UTF-8");
+  if (options->profile && !find_profile(options->profile))
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "profile \"%.40s\": must be \"ros2\", \"ros1\" or empty", options->profile);
   if (options->compression_mode != TB_BAG_COMPRESS_NONE && format && strcmp(format, "zstd") != 0)
     return tb_error_set(error, TB_ERR_UNSUPPORTED,
                         "compression format \"%.40s\": only zstd is supported", format);
@@ -65,6 +79,36 @@ static tb_status_t choose_format(const char *id, const tb__bag_output_format_t *
                       id, known);
 }
 
+/* What only some formats have. */
+static tb_status_t check_format(const tb__bag_output_format_t *format,
+                                const tb_bag_writer_options_t *options, tb_error_t *error)
+{
+  if (format->is_file && options->compression_mode != TB_BAG_COMPRESS_NONE)
+    return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                        "bags of ROS 1 have no compression of messages or files: their chunks can "
+                        "be compressed, by bz2 or lz4");
+  if (format->is_file && options->chunk_compression == TB_BAG_CHUNKS_ZSTD)
+    return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                        "bags of ROS 1 have no zstd: their chunks are compressed by bz2 or lz4");
+  if (!format->is_file && options->chunk_compression == TB_BAG_CHUNKS_BZ2)
+    return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                        "only bags of ROS 1 have bz2: MCAP has zstd and lz4");
+  return TB_OK;
+}
+
+/* "folder/name.bag" to the folder and "name". */
+static tb_status_t take_file_path(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  char *name = writer->name, *path = writer->path;
+  size_t length = strlen(name), end = strlen(writer->format->extension);
+  if (length > end && strcmp(name + length - end, writer->format->extension) == 0)
+    name[length - end] = '\0';
+  char *slash = strrchr(path, '/');
+  writer->path = !slash ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+  free(path);
+  return writer->path ? TB_OK : tb__no_memory(error);
+}
+
 /* The last part of the path, to be freed; NULL with *status set. */
 static tb_status_t take_path(tb_bag_writer_t *writer, const char *path, tb_error_t *error)
 {
@@ -78,11 +122,12 @@ static tb_status_t take_path(tb_bag_writer_t *writer, const char *path, tb_error
   if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || !tb__yaml_can_hold(name))
     return tb_error_set(error, TB_ERR_INVALID, "\"%s\" cannot be the name of a bag", path);
   writer->name = strdup(name);
-  return writer->name ? TB_OK : tb__no_memory(error);
+  if (!writer->name) return tb__no_memory(error);
+  return writer->format->is_file ? take_file_path(writer, error) : TB_OK;
 }
 
 /* The folders above too, as rosbag2 does. */
-static tb_status_t make_folder(const char *path, tb_error_t *error)
+static tb_status_t make_folder(const char *path, bool may_exist, tb_error_t *error)
 {
   char *part = strdup(path);
   if (!part) return tb__no_memory(error);
@@ -93,6 +138,7 @@ static tb_status_t make_folder(const char *path, tb_error_t *error)
   }
   free(part);
   if (mkdir(path, 0777) == 0) return TB_OK;
+  if (errno == EEXIST && may_exist) return TB_OK;
   if (errno == EEXIST)
     return tb_error_set(error, TB_ERR_INVALID,
                         "%s already exists; choose another name (nothing was changed)", path);
@@ -108,6 +154,7 @@ static void free_topic(tb__written_topic_t *topic)
   free(topic->type_hash);
   free(topic->definition);
   free(topic->definition_encoding);
+  free(topic->publisher);
 }
 
 static void destroy(tb_bag_writer_t *writer)
@@ -139,6 +186,7 @@ static void undo(tb_bag_writer_t *writer)
     if (path) unlink(path);
     free(path);
   }
+  if (writer->format->is_file) return;
   char *metadata = tb__writer_path(writer, "metadata.yaml");
   if (metadata) unlink(metadata);
   free(metadata);
@@ -158,12 +206,13 @@ static tb_status_t copy_notes(tb_bag_writer_t *writer, tb_error_t *error)
 static tb_status_t create(tb_bag_writer_t *writer, const char *path, tb_error_t *error)
 {
   tb_status_t status = take_path(writer, path, error);
+  writer->profile = writer->options.profile ? find_profile(writer->options.profile) : NULL;
   if (!status) {
     writer->ros_distro = strdup(writer->options.ros_distro ? writer->options.ros_distro : "");
     if (!writer->ros_distro) status = tb__no_memory(error);
   }
   if (!status) status = copy_notes(writer, error);
-  if (!status) status = make_folder(writer->path, error);
+  if (!status) status = make_folder(writer->path, writer->format->is_file, error);
   if (status) return status;
   status = tb__writer_begin_file(writer, error);
   if (!status) status = tb__writer_save_metadata(writer, error);
@@ -188,6 +237,7 @@ tb_status_t tb_bag_writer_create_sized(const char *path, const tb_bag_writer_opt
     status =
         tb_error_set(error, TB_ERR_INVALID, "%zu notes, and no array of them", options->note_count);
   if (!status) status = choose_format(options->storage_id, &format, error);
+  if (!status) status = check_format(format, options, error);
   if (status) return status;
   tb_bag_writer_t *writer = calloc(1, sizeof *writer);
   if (!writer) return tb__no_memory(error);
@@ -214,9 +264,12 @@ static tb_status_t check_topic(const tb_bag_writer_t *writer, const tb_bag_write
   if (!topic->name || !*topic->name || !topic->type || !*topic->type)
     return tb_error_set(error, TB_ERR_INVALID, "a topic has no name or no type");
   for (size_t i = 0; i < writer->topic_count; i++)
-    if (strcmp(writer->topics[i].name, topic->name) == 0)
+    if (strcmp(writer->topics[i].name, topic->name) == 0 &&
+        (!writer->format->has_publishers ||
+         strcmp(writer->topics[i].publisher, or_empty(topic->publisher)) == 0))
       return tb_error_set(error, TB_ERR_INVALID, "topic %.200s already exists", topic->name);
-  const char *texts[] = {topic->name, topic->type, topic->serialization_format, topic->type_hash};
+  const char *texts[] = {topic->name, topic->type, topic->serialization_format, topic->type_hash,
+                         topic->publisher};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (!tb__yaml_can_hold(or_empty(texts[i])))
       return tb_error_set(error, TB_ERR_INVALID,
@@ -250,8 +303,9 @@ static tb_status_t copy_topic(const tb_bag_writer_topic_t *topic, tb__written_to
   out->type_hash = strdup(or_empty(topic->type_hash));
   out->definition = strdup(or_empty(topic->definition));
   out->definition_encoding = strdup(or_empty(topic->definition_encoding));
-  if (!out->name || !out->type || !out->serialization_format || !out->type_hash ||
-      !out->definition || !out->definition_encoding)
+  out->publisher = strdup(or_empty(topic->publisher));
+  if (!out->publisher || !out->name || !out->type || !out->serialization_format ||
+      !out->type_hash || !out->definition || !out->definition_encoding)
     return tb__no_memory(error);
   return copy_offers(or_empty(topic->offers), &out->offers, error);
 }
@@ -279,7 +333,7 @@ static tb_status_t register_topic(tb_bag_writer_t *writer, tb__written_topic_t *
   tb_error_t detail = TB_ERROR_INIT;
   tb__bag_output_topic_t description = {
       topic->name,      topic->type,       topic->serialization_format, topic->offers,
-      topic->type_hash, topic->definition, topic->definition_encoding};
+      topic->type_hash, topic->definition, topic->definition_encoding,  topic->publisher};
   if (!writer->format->add_topic(writer->output, &description, &topic->id, &detail)) return TB_OK;
   return failed(writer, &detail, error);
 }
@@ -365,10 +419,9 @@ tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t l
     status = tb__zstd_compress(&writer->zstd, data, size, writer->options.compression_level, &bytes,
                                &size, error);
   if (status) return status;
-  tb_error_t detail = TB_ERROR_INIT;
   if (writer->format->write(writer->output, writer->topics[topic].id, log_time_ns, publish_time_ns,
-                            bytes, size, &detail))
-    return failed(writer, &detail, error);
+                            bytes, size, &writer->detail))
+    return failed(writer, &writer->detail, error);
   tb__writer_note_whole(writer);
   count(writer, topic, log_time_ns);
   tb__writer_note_whole(writer);

@@ -12,33 +12,17 @@
 
 #include <timebase/bag_reader.h>
 
+#define FIXTURE_FILE "bag"
+
+#include "bag/file_fixture.h"
 #include "bag/metadata.h"
-#include "bag/test_bag.h"
 #include "seed.h"
 #include "test.h"
 
 #define MAX_SPLITS 16
 
-static char *folder;
-static char *path; /* of the bag */
 static const char *storage_id = "sqlite3";
 static const char *extension = "db3";
-
-static int make_folder(void **state)
-{
-  (void)state;
-  folder = tb__test_folder_make();
-  path = tb__test_path(folder, "bag");
-  return 0;
-}
-
-static int remove_folder(void **state)
-{
-  (void)state;
-  free(path);
-  tb__test_folder_remove(folder);
-  return 0;
-}
 
 static const tb_bag_writer_topic_t topic_a = {
     .name = "/a",
@@ -470,6 +454,47 @@ static void test_refusals(void **state)
   assert_bag(4);
 }
 
+/* Publishers of a topic have a channel each, which is one topic to readers. */
+static void test_publishers_in_mcap(void **state)
+{
+  (void)state;
+  static const char *const publishers[] = {"/left", "/right", NULL};
+  tb_bag_writer_options_t options = TB_BAG_WRITER_OPTIONS_INIT;
+  tb_bag_writer_topic_t topic = topic_b;
+  tb_bag_writer_t *writer = NULL;
+  tb_bag_message_t message;
+  size_t ids[3], same;
+  options.storage_id = "mcap";
+  options.profile = "ros3";
+  assert_status(tb_bag_writer_create(path, &options, &writer, NULL), TB_ERR_INVALID);
+  options.profile = "";
+  assert_ok(tb_bag_writer_create(path, &options, &writer, NULL));
+  for (size_t i = 0; i < 3; i++) {
+    topic.publisher = publishers[i];
+    assert_ok(tb_bag_writer_add_topic(writer, &topic, &ids[i], NULL));
+    assert_status(tb_bag_writer_add_topic(writer, &topic, &same, NULL), TB_ERR_INVALID);
+  }
+  for (int64_t i = 0; i < 6; i++)
+    assert_ok(tb_bag_writer_write(writer, ids[i % 3], i, -1, "\0\1\0\0", 4, NULL));
+  close_writer(writer);
+  tb_bag_reader_t *reader = open_reader(path);
+  assert_int_equal(tb_bag_reader_info(reader)->topic_count, 1);
+  assert_int_equal(tb_bag_reader_info(reader)->topics[0].message_count, 6);
+  assert_int_equal(tb_bag_reader_info(reader)->oddity_count, 0);
+  for (size_t i = 0; i < 6; i++) {
+    assert_ok(tb_bag_reader_next(reader, &message, NULL));
+    if (publishers[i % 3])
+      assert_string_equal(message.publisher, publishers[i % 3]);
+    else
+      assert_null(message.publisher);
+  }
+  tb_bag_reader_close(reader);
+  tb__bag_metadata_t metadata = read_metadata();
+  assert_non_null(metadata.topics);
+  assert_ptr_equal(metadata.topics->first, metadata.topics->last);
+  tb__bag_metadata_fini(&metadata);
+}
+
 static void test_flushed_is_readable_at_once(void **state)
 {
   (void)state;
@@ -672,6 +697,7 @@ int main(void)
       TEST(test_killed_writers),
   };
   const struct CMUnitTest tests_of_mcap[] = {
+      TEST(test_publishers_in_mcap),
       TEST(test_round_trip),
       TEST(test_splitting_by_duration),
       TEST(test_splitting_by_size),

@@ -6,30 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bag/test_bag.h"
+#define FIXTURE_FILE "a.db3"
+
+#include "bag/file_fixture.h"
 #include "seed.h"
 #include "test.h"
 
 #define ROWS 200
-
-static char *folder;
-static char *path;
-
-static int make_folder(void **state)
-{
-  (void)state;
-  folder = tb__test_folder_make();
-  path = tb__test_path(folder, "a.db3");
-  return 0;
-}
-
-static int remove_folder(void **state)
-{
-  (void)state;
-  free(path);
-  tb__test_folder_remove(folder);
-  return 0;
-}
 
 static void change_db(const char *sql)
 {

@@ -126,10 +126,12 @@ static tb_status_t fake_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_
   fake_file_t *file = (fake_file_t *)base;
   if (file->next == file->count) return TB_ERR_END;
   size_t index = file->order[file->next++];
-  *out = (tb__bag_row_t){.id = (int64_t)index + 1,
-                         .time_is_integer = true,
-                         .log_time_ns = file->bag->messages[index].log_time_ns,
-                         .publish_time_ns = -1};
+  const tb__fake_message_t *message = &file->bag->messages[index];
+  *out =
+      (tb__bag_row_t){.id = (int64_t)index + 1,
+                      .time_is_integer = true,
+                      .log_time_ns = message->log_time_ns,
+                      .publish_time_ns = message->publish_time_ns ? message->publish_time_ns : -1};
   return TB_OK;
 }
 

@@ -19,7 +19,8 @@ typedef struct tb__fake_message {
   const void *data; /* NULL with size 0: a short payload of encapsulation alone */
   size_t size;
   size_t file;
-  tb_status_t fault; /* reading the row fails with this */
+  tb_status_t fault;       /* reading the row fails with this */
+  int64_t publish_time_ns; /* 0: none is stored */
 } tb__fake_message_t;
 
 /* Must outlive the reader. Row ids are indices of messages, plus 1. */

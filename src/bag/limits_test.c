@@ -8,27 +8,11 @@
 #include <timebase/bag_writer.h>
 #include <unistd.h>
 
-#include "bag/test_bag.h"
+#include "bag/file_fixture.h"
 #include "bag/test_mcap.h"
 #include "test.h"
 
 #define MESSAGES 40
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-  (void)state;
-  folder = tb__test_folder_make();
-  return 0;
-}
-
-static int remove_folder(void **state)
-{
-  (void)state;
-  tb__test_folder_remove(folder);
-  return 0;
-}
 
 static tb_error_t last;
 

@@ -19,6 +19,9 @@
 #define METADATA_NAME "metadata.yaml"
 #define PACKED        ".zstd"
 
+#define ENTRIES_LOOKED_AT 1000 /* of a folder that is no bag, for a better message */
+#define RECORDINGS_NAMED  5
+
 static tb_status_t path_error(tb_error_t *error, const char *path)
 {
   int code = errno;
@@ -357,6 +360,46 @@ static void drop_twins(tb__bag_location_t *location)
   }
 }
 
+/* Whether a folder in the folder is a recording, by what its files are called. */
+static bool is_recording(const char *folder, const char *name)
+{
+  char *path = join(folder, name);
+  DIR *directory = path && name[0] != '.' ? opendir(path) : NULL;
+  bool is_it = false;
+  free(path);
+  if (!directory) return false;
+  struct dirent *entry;
+  for (int seen = 0; !is_it && seen < ENTRIES_LOOKED_AT && (entry = readdir(directory)); seen++)
+    is_it = strcmp(entry->d_name, METADATA_NAME) == 0 || tb__bag_storage_of_file(entry->d_name);
+  closedir(directory);
+  return is_it;
+}
+
+/* People keep recordings in one folder, and name that. */
+static tb_status_t not_a_bag(const tb__bag_location_t *location, tb_error_t *error)
+{
+  DIR *directory = opendir(location->path);
+  char names[400] = "";
+  size_t length = 0;
+  int found = 0;
+  struct dirent *entry;
+  for (int seen = 0; directory && seen < ENTRIES_LOOKED_AT && (entry = readdir(directory));
+       seen++) {
+    if (!is_recording(location->path, entry->d_name)) continue;
+    if (found++ < RECORDINGS_NAMED && length < sizeof names)
+      length += (size_t)snprintf(names + length, sizeof names - length, "%s%.60s",
+                                 length ? ", " : "", entry->d_name);
+  }
+  if (directory) closedir(directory);
+  if (found)
+    return tb_error_set(error, TB_ERR_NOT_FOUND,
+                        "%s: not a bag but a folder with %d of them: %s%s; name one",
+                        location->path, found, names, found > RECORDINGS_NAMED ? ", ..." : "");
+  return tb_error_set(error, TB_ERR_NOT_FOUND,
+                      "%s: no " METADATA_NAME " and no files of a bag (%s): not a bag",
+                      location->path, tb__bag_storage_names());
+}
+
 static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *error)
 {
   DIR *directory = opendir(location->path);
@@ -369,10 +412,7 @@ static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *erro
   closedir(directory);
   if (!status) status = check_count(location, location->file_count, error);
   if (status) return status;
-  if (location->file_count == 0)
-    return tb_error_set(error, TB_ERR_NOT_FOUND,
-                        "%s: no " METADATA_NAME " and no files of a bag (%s): not a bag",
-                        location->path, tb__bag_storage_names());
+  if (location->file_count == 0) return not_a_bag(location, error);
   qsort(location->files, location->file_count, sizeof *location->files, compare_paths);
   drop_twins(location);
   return TB_OK;

@@ -200,6 +200,7 @@ static tb_status_t bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *ou
     if (status) return status;
     tb__bag_source_t *source = &reader->sources[index];
     source->has_head = false; /* used up, whatever comes of it */
+    if (source->head.id < reader->first_row || source->head.id > reader->last_row) continue;
     status = find_topic(reader, index, &topic, error);
     if (!status && !reader->wanted[topic]) continue;
     source->head.data = NULL;
@@ -216,7 +217,8 @@ static tb_status_t bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *ou
                               .data = row->data,
                               .size = row->size,
                               .file = index,
-                              .row_id = row->id};
+                              .row_id = row->id,
+                              .publisher = row->publisher};
     return TB_OK;
   }
 }

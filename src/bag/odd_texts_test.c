@@ -5,26 +5,10 @@
 #include <timebase/bag_check.h>
 #include <timebase/bag_writer.h>
 
-#include "bag/test_bag.h"
+#include "bag/file_fixture.h"
 #include "bag/test_mcap.h"
 #include "storage/clean.h"
 #include "test.h"
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-  (void)state;
-  folder = tb__test_folder_make();
-  return 0;
-}
-
-static int remove_folder(void **state)
-{
-  (void)state;
-  tb__test_folder_remove(folder);
-  return 0;
-}
 
 static void assert_cleaned(const char *bytes, size_t size, const char *expected)
 {

@@ -1,5 +1,6 @@
 /* Inside of tb_bag_reader_t. bag_reader.c opens and describes, reader_source.c has the files,
- * reader_runs.c knows runs, reader_notes.c notes, merge.c reads. */
+ * reader_counts.c counts messages, reader_runs.c knows runs, reader_notes.c notes, merge.c reads.
+ */
 #ifndef TB_BAG_READER_H
 #define TB_BAG_READER_H
 
@@ -33,8 +34,10 @@ typedef struct tb__bag_source {
   bool has_rows;
   bool is_left_out; /* of another run than the one that is read */
   bool is_lost;     /* nothing of it can be read; reported */
-  int64_t start_ns; /* 0 if no row has a usable time */
-  int64_t end_ns;   /* INT64_MAX if no row has a usable time: never skipped */
+  uint64_t row_count;
+  bool is_estimated; /* row_count, as tb__bag_file_info_t has it */
+  int64_t start_ns;  /* 0 if no row has a usable time */
+  int64_t end_ns;    /* INT64_MAX if no row has a usable time: never skipped */
   tb__bag_file_t *file;
   bool is_cut; /* it could not be unpacked to its end; reported */
   bool has_head;
@@ -55,6 +58,7 @@ struct tb_bag_reader {
   const char **files;       /* by source, for the info */
   tb_bag_note_t *notes;     /* the texts are the reader's own */
   tb_bag_run_t *runs;
+  int64_t first_row, last_row; /* of the only file: other rows are not read */
   tb_bag_info_t info;
   tb__bag_source_t *sources; /* by file */
   size_t source_count;
@@ -66,6 +70,7 @@ struct tb_bag_reader {
   size_t idle_source;
   tb__zstd_t zstd;
   int64_t seek_ns;
+  uint64_t *run_counts;    /* by topic, of a run inside of a file; NULL: there is none */
   bool is_at_unclosed_end; /* the last failure only reported that a file was not closed */
 };
 
@@ -75,8 +80,21 @@ tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
                                       const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
                                       tb_error_t *error) TB_WARN_UNUSED;
 
+/* NULL: there is none. */
+static inline const tb__bag_metadata_t *tb__bag_part_metadata(const tb__bag_part_t *part)
+{
+  return part->location.has_metadata ? &part->location.metadata : NULL;
+}
+
+/* The messages of each topic in one of the bags, when its files were looked into. */
+tb_status_t tb__bag_reader_count(tb_bag_reader_t *reader, tb__bag_part_t *part,
+                                 tb_error_t *error) TB_WARN_UNUSED;
+
 /* Which files belong to which run, and which are read. TB_ERR_RANGE: there is no such run. */
 tb_status_t tb__bag_reader_find_runs(tb_bag_reader_t *reader, tb_error_t *error) TB_WARN_UNUSED;
+/* Of the only file, which is open: the runs that it has inside, if it has. TB_ERR_RANGE. */
+tb_status_t tb__bag_reader_find_file_runs(tb_bag_reader_t *reader, tb__bag_source_t *source,
+                                          tb_error_t *error) TB_WARN_UNUSED;
 /* When the extents of the files are known: those of runs; files of others are not read. */
 void tb__bag_reader_time_runs(tb_bag_reader_t *reader);
 /* Whether an entry of custom_data is such a note. */

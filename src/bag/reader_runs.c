@@ -51,6 +51,19 @@ static size_t count_runs(const tb__bag_part_t *part, tb_bag_run_t *runs)
   }
 }
 
+static bool has_file_runs(const tb_bag_reader_t *reader)
+{
+  return reader->source_count == 1 && reader->parts[0].storage->find_runs;
+}
+
+static tb_status_t no_such_run(const tb_bag_reader_t *reader, tb_error_t *error)
+{
+  size_t count = reader->info.run_count;
+  return tb_error_set(error, TB_ERR_RANGE, "%s: no run %zu: there %s %zu",
+                      reader->parts[0].location.path, reader->options.run,
+                      count == 1 ? "is" : "are", count);
+}
+
 tb_status_t tb__bag_reader_find_runs(tb_bag_reader_t *reader, tb_error_t *error)
 {
   const tb__bag_part_t *part = &reader->parts[0];
@@ -65,14 +78,71 @@ tb_status_t tb__bag_reader_find_runs(tb_bag_reader_t *reader, tb_error_t *error)
   reader->info.runs = reader->runs;
   reader->info.run_count = count;
   size_t chosen = reader->options.run;
-  if (chosen > count)
-    return tb_error_set(error, TB_ERR_RANGE, "%s: no run %zu: there %s %zu", part->location.path,
-                        chosen, count == 1 ? "is" : "are", count);
+  reader->last_row = INT64_MAX;
+  reader->first_row = INT64_MIN;
+  if (has_file_runs(reader)) return TB_OK;
+  if (chosen > count) return no_such_run(reader, error);
   for (size_t i = 0; chosen > 0 && i < reader->source_count; i++)
     reader->sources[i].is_left_out =
         i - reader->runs[chosen - 1].first_file >= reader->runs[chosen - 1].file_count;
   return TB_OK;
 }
+
+/* --- inside of a file --- */
+
+static tb_status_t choose_file_run(tb_bag_reader_t *reader, const tb__bag_source_t *source,
+                                   const tb__bag_file_run_t *runs, size_t count, tb_error_t *error)
+{
+  size_t chosen = reader->options.run;
+  if (chosen == 0) return TB_OK;
+  const tb__bag_file_run_t *run = &runs[chosen - 1];
+  reader->first_row = chosen == 1 ? INT64_MIN : run->first_id;
+  reader->last_row = chosen < count ? runs[chosen].first_id - 1 : INT64_MAX;
+  reader->run_counts = calloc(source->link_count + 1, sizeof *reader->run_counts);
+  if (!reader->run_counts) return tb__no_memory(error);
+  for (size_t i = 0; i < source->link_count; i++)
+    reader->run_counts[source->links[i].topic] += run->topic_counts[i];
+  reader->info.message_count = run->message_count;
+  reader->info.start_ns = run->start_ns;
+  reader->info.end_ns = run->end_ns;
+  return TB_OK;
+}
+
+static tb_status_t take_file_runs(tb_bag_reader_t *reader, const tb__bag_source_t *source,
+                                  const tb__bag_file_run_t *runs, size_t count, tb_error_t *error)
+{
+  tb_bag_run_t *all = calloc(count, sizeof *all);
+  if (!all) return tb__no_memory(error);
+  for (size_t i = 0; i < count; i++)
+    all[i] = (tb_bag_run_t){.file_count = 1,
+                            .start_ns = runs[i].start_ns,
+                            .end_ns = runs[i].end_ns,
+                            .first_row = runs[i].first_id};
+  free(reader->runs);
+  reader->runs = all;
+  reader->info.runs = all;
+  reader->info.run_count = count;
+  return choose_file_run(reader, source, runs, count, error);
+}
+
+tb_status_t tb__bag_reader_find_file_runs(tb_bag_reader_t *reader, tb__bag_source_t *source,
+                                          tb_error_t *error)
+{
+  tb__bag_file_run_t *runs = NULL;
+  size_t count = 0;
+  if (!has_file_runs(reader)) return TB_OK;
+  tb_status_t status = source->part->storage->find_runs(source->file, &runs, &count, error);
+  if (!status && reader->options.run > (count ? count : 1)) {
+    if (count) reader->info.run_count = count;
+    status = no_such_run(reader, error);
+  } else if (!status && count > 1) {
+    status = take_file_runs(reader, source, runs, count, error);
+  }
+  tb__bag_file_runs_free(runs, count);
+  return status;
+}
+
+/* --- when all files are known --- */
 
 static void time_run(const tb_bag_reader_t *reader, tb_bag_run_t *run)
 {
@@ -88,13 +158,16 @@ static void time_run(const tb_bag_reader_t *reader, tb_bag_run_t *run)
 
 void tb__bag_reader_time_runs(tb_bag_reader_t *reader)
 {
-  for (size_t i = 0; i < reader->info.run_count; i++)
+  bool is_in_file = has_file_runs(reader) && reader->info.run_count > 1;
+  for (size_t i = 0; i < reader->info.run_count && !is_in_file; i++)
     time_run(reader, &reader->runs[i]);
+  for (size_t i = 0; i < reader->table.count && reader->run_counts; i++)
+    reader->table.topics[i].message_count = reader->run_counts[i];
   for (size_t i = 0; i < reader->source_count; i++)
     if (reader->sources[i].is_left_out) reader->sources[i].has_rows = false;
   if (reader->options.run > 0) return;
   for (size_t i = 0; i < reader->part_count; i++)
-    if (count_runs(&reader->parts[i], NULL) > 1)
+    if (is_in_file || count_runs(&reader->parts[i], NULL) > 1)
       tb__log(
           TB_LOG_WARN,
           "%s: time was set back while it was recorded: messages from before and after that are "

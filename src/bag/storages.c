@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "mcap/mcap_format.h"
+#include "rosbag1/rosbag1_format.h"
 #include "sqlite/sqlite_format.h"
 
-static const tb__bag_storage_t *const storages[] = {&tb__sqlite_storage, &tb__mcap_storage};
+static const tb__bag_storage_t *const storages[] = {&tb__sqlite_storage, &tb__mcap_storage,
+                                                    &tb__rosbag1_storage};
 
 #define STORAGE_COUNT (sizeof storages / sizeof *storages)
 
@@ -26,6 +28,7 @@ const tb__bag_storage_t *tb__bag_storage_of_file(const char *path)
 {
   size_t length = strlen(path);
   if (ends_in(path, length, ".zstd")) length -= strlen(".zstd");
+  if (ends_in(path, length, ".bag.active")) length -= strlen(".active"); /* never closed */
   for (size_t i = 0; i < STORAGE_COUNT; i++)
     if (ends_in(path, length, storages[i]->extension)) return storages[i];
   return NULL;
@@ -33,5 +36,5 @@ const tb__bag_storage_t *tb__bag_storage_of_file(const char *path)
 
 const char *tb__bag_storage_names(void)
 {
-  return "sqlite3, mcap";
+  return "sqlite3, mcap, rosbag1";
 }

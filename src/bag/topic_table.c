@@ -33,13 +33,22 @@ bool tb__topic_table_find(const tb__topic_table_t *table, const char *name, size
   return true;
 }
 
+static const char *text_of(const char *text)
+{
+  return text ? text : "";
+}
+
 static int compare_records(const tb__topic_table_t *table, size_t index,
                            const tb__bag_file_topic_t *topic)
 {
   const tb_bag_topic_t *known = &table->topics[index];
   int order = strcmp(table->records[index], topic->name);
   if (!order) order = strcmp(known->type, topic->type);
-  return order ? order : strcmp(known->serialization_format, topic->serialization_format);
+  if (!order) order = strcmp(known->serialization_format, topic->serialization_format);
+  /* the definitions that a type had at different times have one name in ROS 1, and MD5 sums */
+  if (!order && strcmp(topic->serialization_format, "ros1") == 0)
+    order = strcmp(text_of(known->type_hash), text_of(topic->type_hash));
+  return order;
 }
 
 /* The place in by_record of the topic that files call and type so, or where it belongs. */
@@ -241,10 +250,17 @@ static tb_status_t choose_name(tb__topic_table_t *table, const tb__bag_file_topi
   char *name = number_name(table, topic->name, first);
   if (!name) return tb__no_memory(error);
   const tb_bag_topic_t *known = &table->topics[first];
-  snprintf(text, sizeof text,
-           "%s: topic %.80s is %.80s (%.20s) here, but %.80s (%.20s) before; it is read as %.80s",
-           path, topic->name, topic->type, topic->serialization_format, known->type,
-           known->serialization_format, name);
+  if (strcmp(topic->type, known->type) == 0 &&
+      strcmp(topic->serialization_format, known->serialization_format) == 0)
+    snprintf(text, sizeof text,
+             "%s: topic %.80s has another definition of %.80s here than before (MD5 sum %.32s); it "
+             "is read as %.80s",
+             path, topic->name, topic->type, text_of(topic->type_hash), name);
+  else
+    snprintf(text, sizeof text,
+             "%s: topic %.80s is %.80s (%.20s) here, but %.80s (%.20s) before; it is read as %.80s",
+             path, topic->name, topic->type, topic->serialization_format, known->type,
+             known->serialization_format, name);
   tb_status_t status = tb__topic_table_note(table, text, error);
   if (status) free(name);
   if (!status) *out = name;

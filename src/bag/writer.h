@@ -20,6 +20,7 @@ typedef struct tb__written_topic {
   char *type_hash;
   char *definition;
   char *definition_encoding;
+  char *publisher;  /* "": unknown */
   uint32_t id;      /* in the file that is written */
   uint64_t count;   /* in all files */
   uint64_t in_file; /* in the file that is written */
@@ -36,6 +37,7 @@ struct tb_bag_writer {
   char *path;
   char *name; /* the last part of the path */
   char *ros_distro;
+  const char *profile; /* of MCAP; NULL: "ros2" */
   const tb__bag_output_format_t *format;
   tb_bag_writer_options_t options; /* texts are not valid any more */
   tb__written_topic_t *topics;
@@ -52,6 +54,7 @@ struct tb_bag_writer {
   tb__bag_extent_t whole, synced; /* of the file that is written, like those of its topics */
   tb__bag_output_doubts_t doubts; /* the same */
   tb_error_t failure;             /* that ended the last file, until a split */
+  tb_error_t detail;              /* of the write that failed; here, as clearing it takes time */
   tb__zstd_t zstd;
 };
 

@@ -82,7 +82,7 @@ static void take_counts(tb_bag_writer_t *writer, const tb__bag_file_info_t *info
   forget(writer);
   for (size_t i = 0; i < info->topic_count; i++) {
     tb__written_topic_t *topic = find_topic(writer, info->topics[i].name);
-    if (topic) set_count(topic, info->topics[i].message_count);
+    if (topic) set_count(topic, topic->in_file + info->topics[i].message_count);
   }
   tb__writer_file(writer)->extent = extent;
 }
@@ -107,8 +107,11 @@ static bool count(tb_bag_writer_t *writer, const char *path)
 static void count_message(tb_bag_writer_t *writer, const char *name, int64_t log_time_ns,
                           const uint64_t *limits)
 {
-  tb__written_topic_t *topic = find_topic(writer, name);
-  if (!topic || topic->in_file >= limits[topic - writer->topics]) return;
+  tb__written_topic_t *topic = NULL; /* of one publisher that has sent more */
+  for (size_t i = 0; i < writer->topic_count && !topic; i++)
+    if (strcmp(writer->topics[i].name, name) == 0 && writer->topics[i].in_file < limits[i])
+      topic = &writer->topics[i];
+  if (!topic) return;
   tb__bag_extent_t *extent = &tb__writer_file(writer)->extent;
   bool first = extent->message_count++ == 0;
   if (first || log_time_ns < extent->start_ns) extent->start_ns = log_time_ns;

@@ -26,7 +26,7 @@ static tb_status_t register_topics(tb_bag_writer_t *writer, tb_error_t *error)
     tb__written_topic_t *topic = &writer->topics[i];
     tb__bag_output_topic_t description = {
         topic->name,      topic->type,       topic->serialization_format, topic->offers,
-        topic->type_hash, topic->definition, topic->definition_encoding};
+        topic->type_hash, topic->definition, topic->definition_encoding,  topic->publisher};
     status = writer->format->add_topic(writer->output, &description, &topic->id, error);
   }
   return status;
@@ -38,12 +38,14 @@ static tb_status_t create_output(tb_bag_writer_t *writer, const char *path, tb_e
       [TB_BAG_CHUNKS_PLAIN] = TB__BAG_OUTPUT_NONE,
       [TB_BAG_CHUNKS_ZSTD] = TB__BAG_OUTPUT_ZSTD,
       [TB_BAG_CHUNKS_LZ4] = TB__BAG_OUTPUT_LZ4,
+      [TB_BAG_CHUNKS_BZ2] = TB__BAG_OUTPUT_BZ2,
   };
   tb__bag_output_options_t options = {.chunk_size = writer->options.chunk_size,
                                       .compression =
                                           compressions[writer->options.chunk_compression],
                                       .level = writer->options.compression_level,
                                       .ros_distro = writer->ros_distro,
+                                      .profile = writer->profile,
                                       .doubts = &writer->doubts};
   return writer->format->create(writer->format, path, &options, &writer->output, error);
 }
@@ -74,14 +76,25 @@ tb_status_t tb__writer_check_place(const tb_bag_writer_t *writer, tb_error_t *er
   return status;
 }
 
+/* NULL: no memory. A bag of ROS 1 that is one file has the name it was given. */
+static char *next_name(const tb_bag_writer_t *writer)
+{
+  char *name = NULL;
+  const char *extension = writer->format->extension;
+  bool is_only = writer->format->is_file && writer->files_begun == 0 &&
+                 writer->options.max_size == 0 && writer->options.max_duration.ns == 0;
+  int length = is_only ? asprintf(&name, "%s%s", writer->name, extension)
+                       : asprintf(&name, "%s_%zu%s", writer->name, writer->files_begun, extension);
+  return length < 0 ? NULL : name;
+}
+
 tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error)
 {
   tb__written_file_t *files = reallocarray(writer->files, writer->file_count + 1, sizeof *files);
   if (!files) return tb__no_memory(error);
   writer->files = files;
-  char *name = NULL;
-  if (asprintf(&name, "%s_%zu%s", writer->name, writer->files_begun, writer->format->extension) < 0)
-    return tb__no_memory(error);
+  char *name = next_name(writer);
+  if (!name) return tb__no_memory(error);
   char *path = tb__writer_path(writer, name);
   tb__writer_reset_counts(writer);
   tb_status_t status = path ? create_output(writer, path, error) : tb__no_memory(error);

@@ -22,17 +22,27 @@ tb__bag_extent_t tb__writer_extent(const tb_bag_writer_t *writer)
   return whole;
 }
 
-static void describe_topics(const tb_bag_writer_t *writer, tb__bag_described_topic_t *out)
+/* A topic is one, however many publishers it has. */
+static size_t describe_topics(const tb_bag_writer_t *writer, tb__bag_described_topic_t *out)
 {
+  size_t count = 0;
   for (size_t i = 0; i < writer->topic_count; i++) {
     const tb__written_topic_t *topic = &writer->topics[i];
-    out[i] = (tb__bag_described_topic_t){.name = topic->name,
-                                         .type = topic->type,
-                                         .serialization_format = topic->serialization_format,
-                                         .offers = topic->offers,
-                                         .type_hash = topic->type_hash,
-                                         .message_count = topic->count};
+    size_t same = 0;
+    while (same < count && strcmp(out[same].name, topic->name) != 0)
+      same++;
+    if (same < count)
+      out[same].message_count += topic->count;
+    else
+      out[count++] =
+          (tb__bag_described_topic_t){.name = topic->name,
+                                      .type = topic->type,
+                                      .serialization_format = topic->serialization_format,
+                                      .offers = topic->offers,
+                                      .type_hash = topic->type_hash,
+                                      .message_count = topic->count};
   }
+  return count;
 }
 
 tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_form_t form,
@@ -50,7 +60,7 @@ tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_
     free(files);
     return tb__no_memory(error);
   }
-  describe_topics(writer, topics);
+  size_t topic_count = describe_topics(writer, topics);
   for (size_t i = 0; i < writer->file_count; i++)
     files[i] = (tb__bag_described_file_t){writer->files[i].name, writer->files[i].extent};
   bool compressed = writer->options.compression_mode != TB_BAG_COMPRESS_NONE;
@@ -60,7 +70,7 @@ tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_
                                .ros_distro = writer->ros_distro,
                                .extent = tb__writer_extent(writer),
                                .topics = topics,
-                               .topic_count = writer->topic_count,
+                               .topic_count = topic_count,
                                .files = files,
                                .file_count = writer->file_count,
                                .custom = writer->custom,
@@ -106,6 +116,7 @@ tb_status_t tb__writer_sync_folder(const tb_bag_writer_t *writer, tb_error_t *er
 tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer, tb_error_t *error)
 {
   char *text = NULL;
+  if (writer->format->is_file) return tb__writer_sync_folder(writer, error);
   tb_status_t status = tb__writer_describe(writer, TB__BAG_METADATA_FILE, &text, error);
   if (status) return status;
   char *path = tb__writer_path(writer, "metadata.yaml");

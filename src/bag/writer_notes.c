@@ -59,6 +59,10 @@ tb_status_t tb_bag_writer_begin_run(tb_bag_writer_t *writer, tb_error_t *error)
   bool is_empty = writer->output && tb__writer_file(writer)->extent.message_count == 0;
   size_t first_file = writer->file_count - is_empty;
   if (first_file == 0) return TB_OK;
+  if (writer->format->is_file) { /* there the order of messages shows it */
+    writer->run_count++;
+    return TB_OK;
+  }
   snprintf(key, sizeof key, TB__RUN_KEY_PREFIX "%zu", writer->run_count + 2);
   snprintf(value, sizeof value, TB__RUN_VALUE "%zu", first_file);
   tb_status_t status = tb_bag_writer_set_custom_data(writer, key, value, error);

@@ -163,6 +163,11 @@ void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key)
   entry_move(heap, index, (tb__heap_entry_t){key, heap->entries[index].rank});
 }
 
+void tb__heap_sink(tb__heap_t *heap, uint32_t index, int64_t key)
+{
+  sift_down(heap, index, (tb__heap_entry_t){key, heap->entries[index].rank});
+}
+
 void tb__heap_replace(tb__heap_t *heap, tb__heap_entry_t entry)
 {
   entry_move(heap, heap->where[tb__heap_id(&entry)], entry);

@@ -70,6 +70,8 @@ void tb__heap_insert(tb__heap_t *heap, tb__heap_entry_t entry);
 void tb__heap_remove(tb__heap_t *heap, uint32_t id);
 void tb__heap_change(tb__heap_t *heap, uint32_t id, int64_t key);
 void tb__heap_replace(tb__heap_t *heap, tb__heap_entry_t entry);
+/* Gives the entry at `index` a key that is not less. The entries below it must be in order. */
+void tb__heap_sink(tb__heap_t *heap, uint32_t index, int64_t key);
 /* Call after entries were changed, or some at the end dropped. */
 void tb__heap_rebuild(tb__heap_t *heap);
 

@@ -14,6 +14,8 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
+#define PATIENCE_NS UINT64_C(10000000) /* after which a publisher may have ended within a jump */
+
 typedef struct snapshot {
   int64_t time_ns;
   uint64_t epoch;
@@ -134,7 +136,7 @@ static void read_epoch_of(uintptr_t word, snapshot_t *out)
 static tb_status_t wait_for_change(const tb_clock_t *clock, tb__jump_wait_t *wait)
 {
   uint32_t seen = atomic_load(&clock->gate);
-  if (!(atomic_load(&clock->word) & TB__WORD_CHANGING)) return TB_OK;
+  if (!tb__word_is_blocked(atomic_load(&clock->word))) return TB_OK;
   return tb__jump_wait_read_clock(wait, (tb_clock_t *)clock, seen);
 }
 
@@ -151,6 +153,32 @@ static tb_status_t wait_for_jump(tb_timeline_t *timeline, tb__jump_wait_t *wait)
   if (!tb__timeline_is_blocked(timeline)) return TB_OK;
   if (timeline->view && wait->since_ns) wake_page_follower(timeline->view);
   return tb__jump_wait_read_timeline(wait, timeline, seen);
+}
+
+/* J10: reads a timeline whose page is in an epoch that has not been dispatched here. The mutex is
+ * held briefly, and never in a callback. False: read again. `may_wait` false: it must not be waited
+ * for, as a signal handler may have interrupted the thread that holds it. */
+static bool open_read(tb_timeline_t *timeline, bool may_wait, snapshot_t *out)
+{
+  const tb__page_view_t *view = timeline->view;
+  if (!view || !atomic_load(&timeline->readers_never_block)) return false;
+  if (may_wait)
+    tb__mutex_lock(&timeline->mutex);
+  else if (!tb__mutex_try_lock(&timeline->mutex))
+    return false;
+  bool is_behind = tb__timeline_is_behind_page(timeline);
+  if (is_behind) {
+    tb__timeline_read_behind_page_locked(timeline, &out->time_ns);
+    out->epoch = timeline->epoch;
+    out->state = (uint32_t)timeline->state;
+  }
+  tb__mutex_unlock(&timeline->mutex);
+  const tb__page_t *page = atomic_load(&view->page);
+  if (!is_behind || !page) return is_behind;
+  uint64_t silent_ns =
+      (uint64_t)tb__steady_coarse_now_ns() - (uint64_t)atomic_load(&page->alive_ns);
+  if (silent_ns > PATIENCE_NS) wake_page_follower(view);
+  return is_behind;
 }
 
 /* Whether a jump in progress is no reason to wait: it is this thread's own, or a fork has
@@ -171,13 +199,15 @@ static tb_status_t clock_settle(const tb_clock_t *clock, tb__jump_wait_t *wait, 
   for (;;) {
     uintptr_t word = atomic_load_explicit(&clock->word, memory_order_acquire);
     tb_timeline_t *timeline = (tb_timeline_t *)(word & ~TB__WORD_BITS);
-    bool changing = (word & TB__WORD_CHANGING) && !is_exempt(jump && jump->moved == clock);
+    bool changing = tb__word_is_blocked(word) && !is_exempt(jump && jump->moved == clock);
     if (!changing &&
-        ((word & TB__WORD_OS) || timeline_read(timeline, read_mode_of(timeline), out))) {
+        ((word & TB__WORD_OS) || timeline_read(timeline, read_mode_of(timeline), out) ||
+         open_read(timeline, wait != NULL, out))) {
       if (atomic_load_explicit(&clock->word, memory_order_relaxed) != word) continue;
       *out_word = word;
       return TB_OK;
     }
+    if (wait && !changing && !tb__timeline_is_blocked(timeline)) continue; /* not any more */
     if (!wait || tb__may_not_wait()) return TB_ERR_BUSY;
     tb_status_t status = changing ? wait_for_change(clock, wait) : wait_for_jump(timeline, wait);
     if (status) return status;
@@ -274,6 +304,14 @@ static tb_clock_state_t state_of(uintptr_t word, tb_clock_state_t state)
   return derived;
 }
 
+/* The epoch of the move that led to where `word` is: a change commits its epoch just before its
+ * word, and a reader that does not wait for it may be in between. */
+static uint64_t epoch_of_move(const tb_clock_t *clock, uintptr_t word, uint64_t move_epoch)
+{
+  bool is_before = (word & TB__WORD_CHANGING) && !(word & TB__WORD_MOVED);
+  return is_before ? atomic_load(&clock->previous_epoch) : move_epoch;
+}
+
 static tb_status_t clock_read(const tb_clock_t *clock, bool may_wait, tb_clock_reading_t *out)
 {
   /* C5: time, state and epoch of one moment */
@@ -285,6 +323,7 @@ static tb_status_t clock_read(const tb_clock_t *clock, bool may_wait, tb_clock_r
     snapshot_t snapshot = {0};
     tb_status_t status = clock_settle(clock, may_wait ? &wait : NULL, &word, &snapshot);
     if (status) return status;
+    uint64_t moved_epoch = epoch_of_move(clock, word, move_epoch);
     if (word & TB__WORD_OS) {
       read_epoch_of(word, &snapshot);
       snapshot.time_ns = tb__system_now_ns();
@@ -294,7 +333,7 @@ static tb_status_t clock_read(const tb_clock_t *clock, bool may_wait, tb_clock_r
       continue;
     out->time = (tb_time_t){snapshot.time_ns, clock->kind};
     out->state = state_of(word, (tb_clock_state_t)snapshot.state);
-    out->epoch = snapshot.epoch > move_epoch ? snapshot.epoch : move_epoch;
+    out->epoch = snapshot.epoch > moved_epoch ? snapshot.epoch : moved_epoch;
     return TB_OK;
   }
 }
@@ -340,9 +379,15 @@ uint64_t tb_clock_epoch(const tb_clock_t *clock)
     uintptr_t word = atomic_load(&clock->word);
     snapshot_t snapshot = {0};
     read_epoch_of(word, &snapshot);
+    uint64_t moved_epoch = epoch_of_move(clock, word, move_epoch);
     if (atomic_load(&clock->move_epoch) == move_epoch && atomic_load(&clock->word) == word)
-      return snapshot.epoch > move_epoch ? snapshot.epoch : move_epoch;
+      return snapshot.epoch > moved_epoch ? snapshot.epoch : moved_epoch;
   }
+}
+
+tb_time_kind_t tb_clock_kind(const tb_clock_t *clock)
+{
+  return clock ? clock->kind : (tb_time_kind_t)0;
 }
 
 bool tb_clock_is_active(const tb_clock_t *clock)
@@ -363,7 +408,7 @@ void tb__clock_lock(const tb_clock_t *clock, tb_timeline_t **out)
 bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *timeline)
 {
   const tb__jump_t *jump = tb__jump_of_thread;
-  bool changing = atomic_load(&clock->word) & TB__WORD_CHANGING;
+  bool changing = tb__word_is_blocked(atomic_load(&clock->word));
   bool blocked = tb__timeline_is_blocked(timeline);
   return (!changing || (jump && jump->moved == clock)) &&
          (!blocked || tb__jump_concerns(jump, timeline));

@@ -12,10 +12,12 @@
 #include "clock/timeline.h"
 
 /* Bits of `word` next to the timeline's address. */
-#define TB__WORD_CHANGING ((uintptr_t)1) /* a change of source is in progress */
-#define TB__WORD_OS       ((uintptr_t)2) /* the timeline is the operating system's */
-#define TB__WORD_PAGE     ((uintptr_t)4) /* the timeline is read from a page */
-#define TB__WORD_BITS     ((uintptr_t)7)
+#define TB__WORD_CHANGING ((uintptr_t)1)  /* a change of source is in progress */
+#define TB__WORD_OS       ((uintptr_t)2)  /* the timeline is the operating system's */
+#define TB__WORD_PAGE     ((uintptr_t)4)  /* the timeline is read from a page */
+#define TB__WORD_OPEN     ((uintptr_t)8)  /* with CHANGING: readers do not wait for the change */
+#define TB__WORD_MOVED    ((uintptr_t)16) /* with CHANGING: the timeline is the new one */
+#define TB__WORD_BITS     ((uintptr_t)31)
 
 /* A timeline that the clock has pointed at: readers may still be reading it. */
 typedef struct tb__held_timeline {
@@ -25,16 +27,17 @@ typedef struct tb__held_timeline {
 
 struct tb_clock {
   _Atomic uintptr_t word;
-  _Atomic uint32_t references;               /* to the memory */
-  tb_time_kind_t kind;                       /* of the times it returns; 0 for a steady clock */
-  _Atomic uint64_t move_epoch;               /* of the last move; 0: never moved */
-  _Atomic uint32_t idle_state;               /* reported while there is no source */
-  _Atomic uint32_t gate;                     /* futex: readers blocked by a change of source */
-  _Atomic uint32_t readers;                  /* how many there are */
-  _Atomic uint32_t moving;                   /* futex: held through a change of source */
-  tb_source_t *source;                       /* by `moving` */
-  bool follows;                              /* the process's default; by `moving` */
-  tb__held_timeline_t *held;                 /* by `moving` */
+  _Atomic uint32_t references;     /* to the memory */
+  tb_time_kind_t kind;             /* of the times it returns; 0 for a steady clock */
+  _Atomic uint64_t move_epoch;     /* of the last move; 0: never moved */
+  _Atomic uint64_t previous_epoch; /* of the one before it, while CHANGING without MOVED */
+  _Atomic uint32_t idle_state;     /* reported while there is no source */
+  _Atomic uint32_t gate;           /* futex: readers blocked by a change of source */
+  _Atomic uint32_t readers;        /* how many there are */
+  _Atomic uint32_t moving;         /* futex: held through a change of source */
+  tb_source_t *source;             /* by `moving` */
+  bool follows;                    /* the process's default; by `moving` */
+  tb__held_timeline_t *held;       /* by `moving` */
   tb_clock_t *source_next, *source_previous; /* by the source's mutex */
   tb_clock_t *follow_next, **follow_link;    /* by the mutex of the default */
 
@@ -45,6 +48,12 @@ struct tb_clock {
   _Atomic uint32_t users;  /* futex: threads inside a wait, which the clock outlives */
   _Atomic bool is_claimed; /* claim.h */
 };
+
+/* Whether readers have to wait for a change of source. */
+static inline bool tb__word_is_blocked(uintptr_t word)
+{
+  return (word & (TB__WORD_CHANGING | TB__WORD_OPEN)) == TB__WORD_CHANGING;
+}
 
 struct tb_steady_clock {
   tb_clock_t core; /* first and only: the memory is freed as a tb_clock_t */

@@ -163,7 +163,7 @@ static void clock_change_end(tb_clock_t *clock, pair_t pair, tb__jump_t *change,
   pair_lock(pair);
   note_change_locked(clock, pair, NULL);
   tb__jump_release_locked(change, pair.from);
-  atomic_fetch_and(&clock->word, ~TB__WORD_CHANGING);
+  atomic_fetch_and(&clock->word, ~(TB__WORD_CHANGING | TB__WORD_OPEN | TB__WORD_MOVED));
   atomic_fetch_add(&clock->gate, 1);
   tb__futex_wake_all(&clock->gate);
   settle_waiters_locked(clock);
@@ -185,7 +185,10 @@ static void clock_change(tb_clock_t *clock, pair_t pair, tb_clock_state_t idle_s
       .info = describe_locked(clock, pair), .timelines = {pair.from, pair.to}, .moved = clock};
   tb__jump_select_locked(&change, pair.from);
   note_change_locked(clock, pair, &change);
-  atomic_fetch_or(&clock->word, TB__WORD_CHANGING);
+  bool open = atomic_load(&pair.from->readers_never_block) || /* J10 */
+              atomic_load(&pair.to->readers_never_block);
+  atomic_store(&clock->previous_epoch, atomic_load(&clock->move_epoch));
+  atomic_fetch_or(&clock->word, TB__WORD_CHANGING | (open ? TB__WORD_OPEN : 0));
   pair_unlock(pair);
   tb__jump_call_before(&change);
   if (tb__is_forked()) return; /* by a callback */
@@ -194,7 +197,8 @@ static void clock_change(tb_clock_t *clock, pair_t pair, tb_clock_state_t idle_s
   pair_lock(pair);
   atomic_store(&clock->idle_state, (uint32_t)idle_state);
   atomic_store(&clock->move_epoch, change.info.epoch); /* before the word: it never falls */
-  atomic_store(&clock->word, word_of(pair.to) | TB__WORD_CHANGING);
+  uintptr_t open_bit = atomic_load(&clock->word) & TB__WORD_OPEN;
+  atomic_store(&clock->word, word_of(pair.to) | TB__WORD_CHANGING | TB__WORD_MOVED | open_bit);
   tb__handlers_move(clock, pair.from, pair.to);
   move_waiters_locked(clock, pair, &change.info, &to_wake);
   pair_unlock(pair);

@@ -50,7 +50,7 @@ static void handler_link(tb_timeline_t *timeline, struct tb_jump_handler *handle
   if (min_forward == 0) return;
   if (min_forward < handlers->min_forward) handlers->min_forward = min_forward;
   handlers->forward++;
-  tb__timeline_want_ticks_locked(timeline);
+  tb__timeline_want_time_locked(timeline, TB__WISH_EACH_TICK);
 }
 
 static void handler_unlink(tb_timeline_t *timeline, struct tb_jump_handler *handler)

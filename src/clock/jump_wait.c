@@ -246,8 +246,17 @@ void tb__jump_wait_set_options_locked(tb_timeline_t *timeline, const tb_timeline
   int64_t limit_ns = options->slow_handler_limit.ns;
   atomic_store(&timeline->slow_handler_ns, limit_ns ? limit_ns : INT64_MAX);
   atomic_store(&timeline->readers_give_up, options->readers_give_up);
+  atomic_store(&timeline->readers_never_block, options->readers_never_block);
+  if (options->readers_never_block)
+    tb__timeline_unblock_locked(timeline);
+  else if (timeline->announced)
+    tb__timeline_block_locked(timeline);
   _Atomic uint32_t *gate = &timeline->gate;
-  if (timeline->jump && timeline->jump->moved) gate = &timeline->jump->moved->gate;
+  if (timeline->jump && timeline->jump->moved) {
+    tb_clock_t *moved = timeline->jump->moved;
+    if (options->readers_never_block) atomic_fetch_or(&moved->word, TB__WORD_OPEN);
+    gate = &moved->gate;
+  }
   atomic_fetch_add(gate, 1);
   tb__futex_wake_all(gate);
 }

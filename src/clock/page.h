@@ -48,6 +48,11 @@ typedef struct tb__page {
   tb__page_slot_t slots[2];
   _Alignas(64) _Atomic uint64_t ended_epoch; /* the last one whose last time is below */
   _Atomic int64_t end_ns[TB__PAGE_ENDS];     /* the last time of each recent epoch */
+  /* The area that its publisher reads wishes from (source/wake_area.h). Releases without it leave
+   * zeros here, or a `wake_publisher` that is not the current one. */
+  _Alignas(64) _Atomic uint64_t wake_publisher; /* the `publishers` of the one that does; 0: none */
+  _Atomic uint64_t wake_inode;                  /* of the area's file */
+  _Atomic uint64_t wake_format;
 } tb__page_t;
 
 _Static_assert(sizeof(tb__page_t) <= TB__PAGE_SIZE, "a page");
@@ -81,6 +86,9 @@ static inline uint64_t tb__page_keyed(uint64_t epoch, int64_t time_ns)
 
 #define TB__PAGE_NO_EPOCH UINT64_MAX
 
+#define TB__WISH_EACH_TICK INT64_MIN
+#define TB__WISH_NONE      INT64_MAX
+
 /* A timeline's view of a page. It lives as long as the timeline, for readers that were stopped. */
 typedef struct tb__page_view {
   const tb__page_t *_Atomic page; /* NULL: the time is what the timeline has committed */
@@ -92,8 +100,12 @@ typedef struct tb__page_view {
   _Atomic bool
       foreign; /* the publisher's steady time is not ours: its time is stopped between updates */
   _Atomic bool lost; /* the publisher has ended */
-  bool wants_ticks;  /* each tick is followed, or will be soon; by the timeline's mutex */
+  bool wants_ticks;  /* what waits is followed, or will be soon; by the timeline's mutex */
   bool following;    /* every tick so far has been followed; the same */
+  bool has_wish;     /* the publisher wakes this process when `wish_ns` is reached, else with each
+                        tick; the same */
+  int64_t wish_ns;   /* while `wants_ticks`: not after what anything here waits for; the same */
+  void (*wish)(struct tb__page_view *view); /* `wish_ns` is earlier than before; with the mutex */
   _Atomic uint64_t polled_version; /* of a foreign page, when its state was last asked for */
   _Atomic int64_t polled_ns;       /* steady: when that version was first seen; stored before it */
   _Atomic uint32_t wanted; /* futex: raised when a thread waits and ticks are not followed */

@@ -17,6 +17,7 @@ typedef struct move {
   tb_clock_state_t state;
   const tb__linear_time_t *linear; /* along which time runs; NULL: it is stopped */
   tb_source_t *replaced;           /* see tb__anchor_policy_t */
+  bool renews_epoch;               /* the same */
 } move_t;
 
 static void count_one(_Atomic uint64_t *count)
@@ -164,6 +165,8 @@ static tb_jump_t describe(const tb_timeline_t *timeline, const move_t *move)
     jump.kind = TB_JUMP_BACKWARD;
     jump.epoch = tb__epoch_take();
     if (time_ns == 0) jump.reason = TB_JUMP_REASON_RESET;
+  } else if (move->renews_epoch) {
+    jump.epoch = tb__epoch_take();
   }
   return jump;
 }
@@ -280,6 +283,10 @@ static void move_locked(tb_timeline_t *timeline, const move_t *move, bool *has_t
 {
   /* C2: an equal tick is a sign of life and no jump */
   if (move->time_ns == timeline->time_ns && !(move->replaced && timeline->time_ns)) {
+    if (move->renews_epoch) {
+      timeline->epoch = tb__epoch_take();
+      tb__timeline_publish_locked(timeline);
+    }
     repeat_locked(timeline, move->state);
     if (move->linear) run_on_locked(timeline, move->linear);
     collect_due_locked(timeline, to_wake); /* it has run by itself */
@@ -344,7 +351,7 @@ static tb_status_t tick_in_turn_locked(tb_timeline_t *timeline, int64_t time_ns,
   if (timeline->detached) {
     status = TB_ERR_DETACHED;
   } else {
-    move_t move = {time_ns, reason, TB_CLOCK_RUNNING, NULL, NULL};
+    move_t move = {.time_ns = time_ns, .reason = reason, .state = TB_CLOCK_RUNNING};
     tb__timeline_halt_locked(timeline);
     move_locked(timeline, &move, &has_turn, to_wake);
   }
@@ -431,7 +438,7 @@ tb_status_t tb__timeline_try_tick(tb_timeline_t *timeline, int64_t time_ns, bool
     repeat_locked(timeline, TB_CLOCK_RUNNING);
     tb__waiters_report_state_locked(timeline); /* it rarely changes: not worth another thread */
   } else {
-    move_t move = {time_ns, TB_JUMP_REASON_NONE, TB_CLOCK_RUNNING, NULL, NULL};
+    move_t move = {.time_ns = time_ns, .reason = TB_JUMP_REASON_NONE, .state = TB_CLOCK_RUNNING};
     tb_jump_t jump = describe(timeline, &move);
     commit_locked(timeline, &jump, TB_CLOCK_RUNNING);
   }
@@ -460,8 +467,8 @@ static tb_status_t anchor_locked(tb_timeline_t *timeline, tb__anchor_policy_t *p
   if (!tb__anchor_is_valid(&anchor)) return TB_ERR_INVALID;
   tb__linear_time_t linear = tb__anchor_linear_time(&anchor);
   bool runs = anchor.rate > 0 && anchor.time_ns > 0;
-  move_t move = {anchor.time_ns, policy->reason, anchor.state, runs ? &linear : NULL,
-                 policy->replaced};
+  move_t move = {anchor.time_ns,        policy->reason,   anchor.state,
+                 runs ? &linear : NULL, policy->replaced, policy->renews_epoch};
   if (runs) {
     tb_status_t status = tb__running_prepare_locked(timeline);
     if (status) return status;

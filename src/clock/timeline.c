@@ -125,6 +125,7 @@ void tb__timeline_overtake_readers_locked(tb_timeline_t *timeline)
 
 void tb__timeline_block_locked(tb_timeline_t *timeline)
 {
+  if (atomic_load_explicit(&timeline->readers_never_block, memory_order_relaxed)) return; /* J10 */
   uint64_t version = atomic_load_explicit(&timeline->version, memory_order_relaxed);
   atomic_store(&timeline->version, (version | TB__VERSION_BLOCKED) + TB__VERSION_STEP);
 }
@@ -263,30 +264,50 @@ int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
 
 /* A jump that the publisher has made counts from its commit, also while this process has not
  * dispatched it. */
-bool tb__timeline_is_blocked(const tb_timeline_t *timeline)
+bool tb__timeline_is_behind_page(const tb_timeline_t *timeline)
 {
-  if (atomic_load(&timeline->version) & TB__VERSION_BLOCKED) return true;
   tb__page_copy_t copy;
   const tb__page_t *page = timeline->view ? atomic_load(&timeline->view->page) : NULL;
   return page && tb__page_load(page, &copy) && copy.epoch != atomic_load(&timeline->view->epoch);
 }
 
-void tb__timeline_want_ticks_locked(tb_timeline_t *timeline)
+bool tb__timeline_is_blocked(const tb_timeline_t *timeline)
+{
+  if (atomic_load(&timeline->version) & TB__VERSION_BLOCKED) return true;
+  return !atomic_load_explicit(&timeline->readers_never_block, memory_order_relaxed) &&
+         tb__timeline_is_behind_page(timeline);
+}
+
+/* The dispatch starts from the time that the page has kept for the epoch or, where it has not, from
+ * the mark: so what is returned here is marked. In the middle of a dispatch there is no dispatched
+ * epoch, and the time is what has been committed. */
+void tb__timeline_read_behind_page_locked(tb_timeline_t *timeline, int64_t *out_ns)
+{
+  *out_ns = view_time_locked(timeline);
+  if (*out_ns)
+    *out_ns = tb__page_time_after(timeline->view, atomic_load(&timeline->view->epoch), *out_ns);
+}
+
+void tb__timeline_want_time_locked(tb_timeline_t *timeline, int64_t time_ns)
 {
   tb__page_view_t *view = timeline->view;
-  if (!view || view->wants_ticks) return;
+  if (!view || (view->wants_ticks && view->wish_ns <= time_ns)) return;
+  bool was_idle = !view->wants_ticks;
   view->wants_ticks = true;
-  bool knows = !timeline->running && !tb__timeline_is_blocked(timeline);
+  view->wish_ns = view->has_wish ? time_ns : TB__WISH_EACH_TICK;
+  bool is_each = view->wish_ns == TB__WISH_EACH_TICK;
+  bool knows = (was_idle || is_each) && !timeline->running && !tb__timeline_is_blocked(timeline) &&
+               !tb__timeline_is_behind_page(timeline);
   if (knows) { /* else the thread that follows has to read the page first */
     int64_t now_ns = view_time_locked(timeline);
-    view->following = true;
-    if (timeline->time_ns && now_ns != timeline->time_ns) { /* no waiter was due in between */
+    view->following = is_each;
+    /* no waiter was due in between; if this one is now, the step to it has to be followed */
+    if (timeline->time_ns && now_ns != timeline->time_ns && (is_each || now_ns < time_ns)) {
       timeline->time_ns = now_ns;
       tb__timeline_publish_locked(timeline);
     }
   }
-  atomic_fetch_add(&view->wanted, 1);
-  tb__futex_wake_one(&view->wanted);
+  view->wish(view);
 }
 
 void tb__timeline_reset(tb_timeline_t *timeline)
@@ -310,10 +331,10 @@ void tb__timeline_set_detached(tb_timeline_t *timeline, bool detached)
   tb__mutex_unlock(&timeline->mutex);
 }
 
-bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
+bool tb__timeline_first_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
 {
   bool found = false;
-  int64_t earliest = INT64_MAX, now_ns = tb__timeline_time_locked(timeline);
+  int64_t earliest = INT64_MAX;
   tb__deadline_heap_t *heaps = timeline->waiters.heaps;
   const tb__waiter_t *by_time = tb__deadline_heap_first(&heaps[TB__AXIS_TIME]);
   const tb__waiter_t *by_elapsed = tb__deadline_heap_first(&heaps[TB__AXIS_ELAPSED]);
@@ -323,15 +344,22 @@ bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
   }
   if (by_elapsed) {
     uint64_t remaining = by_elapsed->deadline - tb__timeline_elapsed_locked(timeline);
-    int64_t when;
+    int64_t when, now_ns = tb__timeline_time_locked(timeline);
     if (!__builtin_add_overflow(now_ns, (int64_t)remaining, &when) && when <= earliest) {
       earliest = when;
       found = true;
     }
   }
-  if (earliest <= now_ns) earliest = now_ns + 1; /* due at the first tick */
   if (found) *out_ns = earliest;
   return found;
+}
+
+bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
+{
+  if (!tb__timeline_first_deadline_locked(timeline, out_ns)) return false;
+  int64_t now_ns = tb__timeline_time_locked(timeline);
+  if (*out_ns <= now_ns) *out_ns = now_ns + 1; /* due at the first tick */
+  return true;
 }
 
 bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns)

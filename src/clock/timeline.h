@@ -127,6 +127,7 @@ struct tb_timeline {
   struct tb__jump *jump;       /* whose handlers run, while one has the turn; else NULL */
   _Atomic int64_t slow_handler_ns;
   _Atomic bool readers_give_up;
+  _Atomic bool readers_never_block;
   bool detached;   /* ticks are refused */
   bool unsettled;  /* between the commit of a jump and the wake-up of the waiters that are due */
   bool announced;  /* readers are blocked until a tick has been dispatched */
@@ -170,7 +171,7 @@ void tb__timeline_publish_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->
 /* Makes reads in progress start again. */
 void tb__timeline_overtake_readers_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
-/* Block the readers of the timeline, and unblock and wake them. */
+/* Block the readers of the timeline, unless they never block, and unblock and wake them. */
 void tb__timeline_block_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 void tb__timeline_unblock_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
@@ -193,7 +194,10 @@ void tb__timeline_reset(tb_timeline_t *timeline);
 /* Refuses or accepts ticks. Returns when no tick is in progress that began before. */
 void tb__timeline_set_detached(tb_timeline_t *timeline, bool detached);
 
-/* The earliest deadline of a waiter; false if there is none. */
+/* The earliest deadline of a waiter, which time may have reached; false if there is none. */
+bool tb__timeline_first_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
+    TB_REQUIRES(timeline->mutex);
+/* The earliest time after now at which a waiter is due; false if there is none. */
 bool tb__timeline_next_deadline(tb_timeline_t *timeline, int64_t *out_ns);
 bool tb__timeline_next_deadline_locked(tb_timeline_t *timeline, int64_t *out_ns)
     TB_REQUIRES(timeline->mutex);
@@ -232,6 +236,8 @@ typedef struct tb__anchor_policy {
   bool may_wait; /* else TB_ERR_BUSY where a callback would have to run, or a jump is in progress */
   tb_source_t
       *replaced; /* `next_anchor` may set it: a clock change for all clocks of this source */
+  bool
+      renews_epoch; /* and this: the time has gone back in between, but is not below where it was */
 } tb__anchor_policy_t;
 
 tb_status_t tb__timeline_apply_policy(tb_timeline_t *timeline,
@@ -243,8 +249,17 @@ tb__linear_time_t tb__anchor_linear_time(const tb_anchor_t *anchor);
 
 /* Whether readers of the timeline have to wait for a jump. */
 bool tb__timeline_is_blocked(const tb_timeline_t *timeline);
-/* Makes the thread that follows the page follow each tick. */
-void tb__timeline_want_ticks_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+/* Whether the page has made a jump that has not been dispatched here. */
+bool tb__timeline_is_behind_page(const tb_timeline_t *timeline);
+/* Reads a timeline that is earlier than its page, and whose readers never block: what has been
+ * committed or, before the dispatch, the last time of the dispatched epoch. From then on no reader
+ * of this process sees an earlier one in that epoch. */
+void tb__timeline_read_behind_page_locked(tb_timeline_t *timeline, int64_t *out_ns)
+    TB_REQUIRES(timeline->mutex);
+/* Makes the thread that follows the page follow it when the time is reached; TB__WISH_EACH_TICK: at
+ * each tick. */
+void tb__timeline_want_time_locked(tb_timeline_t *timeline, int64_t time_ns)
+    TB_REQUIRES(timeline->mutex);
 
 /* Stops time that runs by itself: `time_ns` is the current time. */
 void tb__timeline_halt_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);

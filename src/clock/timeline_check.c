@@ -41,7 +41,8 @@ static const char *check_turn(const tb_timeline_t *timeline, uint64_t version)
   if (waiting > UINT32_MAX / 2) return "timeline: a turn has ended without being taken";
   if (timeline->jump && waiting == 0) return "timeline: a jump is in progress without the turn";
   if (timeline->unsettled && !timeline->jump) return "timeline: it is unsettled without a jump";
-  if (timeline->announced && !(version & TB__VERSION_BLOCKED))
+  if (timeline->announced && !(version & TB__VERSION_BLOCKED) &&
+      !atomic_load(&timeline->readers_never_block))
     return "timeline: a tick is announced, and readers are not blocked";
   if ((version & TB__VERSION_BLOCKED) && !timeline->announced && !timeline->jump)
     return "timeline: readers are blocked without a jump";

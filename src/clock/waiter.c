@@ -13,6 +13,19 @@ static void list_wake(tb__waiter_t *waiter, tb__waiter_t **to_wake)
   *to_wake = waiter;
 }
 
+/* The time at which the waiter is due. While the timeline has not started nothing is: the start is
+ * a jump. */
+static int64_t due_time_locked(const tb_timeline_t *timeline, const tb__waiter_t *waiter)
+    TB_REQUIRES(timeline->mutex)
+{
+  if (waiter->axis == TB__AXIS_TIME) return (int64_t)waiter->deadline;
+  if (timeline->time_ns == 0) return TB__WISH_NONE;
+  int64_t now_ns = tb__timeline_time_locked(timeline), due_ns;
+  uint64_t elapsed = (uint64_t)now_ns - timeline->elapsed_offset;
+  int64_t remaining_ns = (int64_t)(waiter->deadline - elapsed);
+  return __builtin_add_overflow(now_ns, remaining_ns, &due_ns) ? TB__WISH_NONE : due_ns;
+}
+
 void tb__waiter_queue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
 {
   tb__deadline_heap_t *heap = &timeline->waiters.heaps[waiter->axis];
@@ -20,7 +33,7 @@ void tb__waiter_queue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
   tb__deadline_heap_insert(heap, waiter);
   waiter->queued = true;
   if (timeline->running && heap->root == waiter) tb__running_deadline_changed_locked(timeline);
-  if (timeline->view) tb__timeline_want_ticks_locked(timeline);
+  if (timeline->view) tb__timeline_want_time_locked(timeline, due_time_locked(timeline, waiter));
 }
 
 void tb__waiter_unqueue_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
@@ -42,7 +55,7 @@ void tb__waiter_watch_locked(tb_timeline_t *timeline, tb__waiter_t *waiter)
   TB__ASSERT(!waiter->watching);
   TB__LIST_PUSH_BY(*list, waiter, watch_next, watch_previous);
   waiter->watching = true;
-  if (waiter->forward_min != INT64_MAX) tb__timeline_want_ticks_locked(timeline);
+  if (waiter->forward_min != INT64_MAX) tb__timeline_want_time_locked(timeline, TB__WISH_EACH_TICK);
   if (waiter->forward_min < waiters->watch_min_forward)
     waiters->watch_min_forward = waiter->forward_min;
   tb__steps_need_locked(timeline);

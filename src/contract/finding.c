@@ -7,6 +7,7 @@
 
 typedef struct off {
   char *reason; /* NULL: the rule is on */
+  char *some;   /* of a rule that is off for some subjects; else NULL */
   uint64_t count;
 } switch_t;
 
@@ -15,10 +16,13 @@ struct tb__findings {
   size_t count, capacity;
   size_t kept[TB__RULE_COUNT]; /* subjects */
   switch_t off[TB__RULE_COUNT];
-  tb__finding_subject_t *last; /* NULL: it was not kept */
-  tb__finding_off_fn is_off;   /* may be NULL */
-  void *user;                  /* of is_off */
-  bool is_lost;                /* memory ran out */
+  tb__finding_subject_t *last;      /* NULL: it was not kept */
+  tb__finding_off_fn is_off;        /* may be NULL */
+  void *user;                       /* of is_off */
+  tb__finding_severity_fn severity; /* may be NULL */
+  void *severity_user;
+  bool is_ros1;
+  bool is_lost; /* memory ran out */
 };
 
 tb__findings_t *tb__findings_create(void)
@@ -49,10 +53,17 @@ void tb__findings_destroy(tb__findings_t *findings)
   if (!findings) return;
   for (size_t i = 0; i < findings->count; i++)
     finding_destroy(findings->list[i]);
-  for (size_t i = 0; i < TB__RULE_COUNT; i++)
+  for (size_t i = 0; i < TB__RULE_COUNT; i++) {
     free(findings->off[i].reason);
+    free(findings->off[i].some);
+  }
   free(findings->list);
   free(findings);
+}
+
+void tb__findings_of_ros1(tb__findings_t *findings)
+{
+  findings->is_ros1 = true;
 }
 
 static tb_status_t lose(tb__findings_t *findings)
@@ -66,14 +77,40 @@ static char *copy_name(const char *name)
   return strndup(name, TB__FINDING_NAME_SIZE - 1);
 }
 
-tb_status_t tb__findings_switch_off(tb__findings_t *findings, tb__rule_id_t rule,
-                                    const char *reason)
+static tb_status_t keep_reason(tb__findings_t *findings, char **place, const char *reason)
 {
   char *copy = copy_name(reason);
   if (!copy) return lose(findings);
-  free(findings->off[rule].reason);
-  findings->off[rule].reason = copy;
+  free(*place);
+  *place = copy;
   return TB_OK;
+}
+
+tb_status_t tb__findings_switch_off(tb__findings_t *findings, tb__rule_id_t rule,
+                                    const char *reason)
+{
+  return keep_reason(findings, &findings->off[rule].reason, reason);
+}
+
+tb_status_t tb__findings_switch_off_some(tb__findings_t *findings, tb__rule_id_t rule,
+                                         const char *reason)
+{
+  return keep_reason(findings, &findings->off[rule].some, reason);
+}
+
+const char *tb__findings_off(const tb__findings_t *findings, tb__rule_id_t rule, bool *out_some,
+                             uint64_t *out_count)
+{
+  const char *reason = tb__findings_switched_off(findings, rule, out_count);
+  if (out_some) *out_some = !reason && findings->off[rule].some;
+  return reason ? reason : findings->off[rule].some;
+}
+
+void tb__findings_ask_severity(tb__findings_t *findings, tb__finding_severity_fn severity,
+                               void *user)
+{
+  findings->severity = severity;
+  findings->severity_user = user;
 }
 
 void tb__findings_ask_off(tb__findings_t *findings, tb__finding_off_fn is_off, void *user)
@@ -151,6 +188,7 @@ static tb__finding_t *append(tb__findings_t *findings, const tb__finding_input_t
   }
   finding->id = input->rule;
   finding->rule = tb__rule(input->rule);
+  finding->is_ros1 = findings->is_ros1;
   return findings->list[findings->count++] = finding;
 }
 
@@ -195,10 +233,10 @@ static tb_status_t add_line(tb__findings_t *findings, const char *format, va_lis
 }
 
 /* findings->last becomes the subject, NULL if it is not kept. */
-static tb_status_t add_subject(tb__findings_t *findings, const tb__finding_input_t *input)
+static tb_status_t add_subject(tb__findings_t *findings, const tb__finding_input_t *input,
+                               tb__severity_t severity)
 {
   uint64_t hash = hash_of(input->kind, input->subject);
-  tb__severity_t severity = input->severity ? input->severity : tb__rule(input->rule)->severity;
   tb__finding_t *finding = find(findings, input->rule, input->cause);
   tb__finding_subject_t *subject = finding ? find_subject(finding, input, hash) : NULL;
   findings->last = NULL;
@@ -233,11 +271,14 @@ tb_status_t tb__findings_add(tb__findings_t *findings, const tb__finding_input_t
     findings->off[input->rule].count++;
     return TB_OK;
   }
-  tb_status_t status = add_subject(findings, input);
+  tb__severity_t severity = input->severity ? input->severity : tb__rule(input->rule)->severity;
+  const char *why =
+      findings->severity ? findings->severity(findings->severity_user, input, &severity) : NULL;
+  tb_status_t status = add_subject(findings, input, severity);
   va_start(args, format);
   if (!status) status = add_line(findings, format, args);
   va_end(args);
-  return status;
+  return status || !why ? status : tb__findings_add_evidence(findings, "%s", why);
 }
 
 tb_status_t tb__findings_add_evidence(tb__findings_t *findings, const char *format, ...)

@@ -3,6 +3,7 @@
 #ifndef TB_CONTRACT_FINDING_H
 #define TB_CONTRACT_FINDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <timebase/status.h>
@@ -23,6 +24,7 @@ typedef enum tb__subject_kind {
   TB__SUBJECT_HOST,
   TB__SUBJECT_PROCESS, /* a participant whose nodes are not known */
   TB__SUBJECT_RECORDING,
+  TB__SUBJECT_PARAMETER, /* of ROS 1: "/use_sim_time" */
 } tb__subject_kind_t;
 
 /* What is added. Texts are copied; they may be of others, and any bytes. */
@@ -50,6 +52,7 @@ typedef struct tb__finding_subject {
 typedef struct tb__finding {
   tb__rule_id_t id;
   const tb__rule_t *rule;
+  bool is_ros1;                    /* of a graph of ROS 1: see tb__finding_remedies */
   tb__severity_t severity;         /* the gravest of its subjects */
   char *cause;                     /* may be NULL */
   tb__finding_subject_t *subjects; /* at least one; by name once finished */
@@ -66,6 +69,9 @@ typedef struct tb__findings tb__findings_t;
 TB_PRIVATE_API tb__findings_t *tb__findings_create(void) TB_WARN_UNUSED; /* NULL: no memory */
 TB_PRIVATE_API void tb__findings_destroy(tb__findings_t *findings);      /* accepts NULL */
 
+/* What is added is of a graph of ROS 1. To be called before tb__findings_add. */
+TB_PRIVATE_API void tb__findings_of_ros1(tb__findings_t *findings);
+
 /* Findings of the rule are counted and not kept. `reason` is copied. To be called before
  * tb__findings_add. TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__findings_switch_off(tb__findings_t *findings, tb__rule_id_t rule,
@@ -77,6 +83,20 @@ typedef const char *(*tb__finding_off_fn)(void *user, tb__rule_id_t rule, const 
  * before tb__findings_add; NULL: none. */
 TB_PRIVATE_API void tb__findings_ask_off(tb__findings_t *findings, tb__finding_off_fn is_off,
                                          void *user);
+/* The rule is off for some subjects, by tb__findings_ask_off: the reason is kept to be shown.
+ * TB_ERR_NO_MEMORY. */
+TB_PRIVATE_API tb_status_t tb__findings_switch_off_some(tb__findings_t *findings,
+                                                        tb__rule_id_t rule, const char *reason);
+/* Why the rule is off for all subjects, or for some (*out_some, may be NULL); NULL: it is on. */
+TB_PRIVATE_API const char *tb__findings_off(const tb__findings_t *findings, tb__rule_id_t rule,
+                                            bool *out_some, uint64_t *out_count);
+/* How grave what is added is, whatever its rule has; *severity is that on entry. Returns why it was
+ * changed, which is added as evidence, or NULL: it was not. */
+typedef const char *(*tb__finding_severity_fn)(void *user, const tb__finding_input_t *input,
+                                               tb__severity_t *severity);
+/* To be called before tb__findings_add; NULL: none. */
+TB_PRIVATE_API void tb__findings_ask_severity(tb__findings_t *findings,
+                                              tb__finding_severity_fn severity, void *user);
 /* The reason, or NULL: the rule is on. *out_count (may be NULL): how many were not kept. */
 TB_PRIVATE_API const char *tb__findings_switched_off(const tb__findings_t *findings,
                                                      tb__rule_id_t rule, uint64_t *out_count);
@@ -106,9 +126,11 @@ TB_PRIVATE_API tb__severity_t tb__findings_gravest(const tb__findings_t *finding
 
 /* Subjects with those that were not kept. */
 TB_PRIVATE_API uint64_t tb__finding_subject_count(const tb__finding_t *finding);
-/* "node", "topic", "clock", "frame", "host", "process", "recording". */
+/* "node", "topic", "clock", "frame", "host", "process", "recording", "parameter". */
 TB_PRIVATE_API const char *tb__subject_kind_name(tb__subject_kind_t kind);
 
+/* What to do, in the commands and launch files of the graph that it is of. */
+TB_PRIVATE_API tb__remedies_t tb__finding_remedies(const tb__finding_t *finding);
 /* Writes a text of the finding's rule with its places filled in, as snprintf does. Names of others
  * are as they came: escape them. In a remedy, a command for a shell, is `is_command` true: names
  * that have other characters than those of ROS names are quoted. */

@@ -226,6 +226,53 @@ static void test_rules_are_off_for_subjects(void **state)
   assert_int_equal(count, 1);
 }
 
+static void test_rules_that_are_off_for_some_are_shown(void **state)
+{
+  bool is_some = false;
+  uint64_t count;
+  assert_null(tb__findings_off(*state, TB__RULE_STAMP_ZERO, &is_some, &count));
+  assert_false(is_some);
+  assert_ok(tb__findings_switch_off_some(*state, TB__RULE_STAMP_ZERO, "known"));
+  assert_ok(tb__findings_switch_off(*state, TB__RULE_STAMP_OLD, "maps"));
+  tb__findings_ask_off(*state, off_for_odom, (void *)off_for_odom);
+  tb__finding_input_t scan = topic(TB__RULE_STAMP_ZERO, "/scan", NULL);
+  assert_ok(tb__findings_add(*state, &scan, "x"));
+  assert_ok(tb__findings_finish(*state));
+  assert_int_equal(tb__findings_count(*state), 1); /* it is on for the others */
+  assert_string_equal(tb__findings_off(*state, TB__RULE_STAMP_ZERO, &is_some, &count), "known");
+  assert_true(is_some);
+  assert_int_equal(count, 0);
+  assert_string_equal(tb__findings_off(*state, TB__RULE_STAMP_OLD, &is_some, NULL), "maps");
+  assert_false(is_some);
+}
+
+/* Of /ekf, as the cause or the subject. */
+static const char *graver_for_ekf(void *user, const tb__finding_input_t *input,
+                                  tb__severity_t *severity)
+{
+  assert_ptr_equal(user, graver_for_ekf);
+  if (!input->cause || strcmp(input->cause, "/ekf") != 0) return NULL;
+  assert_int_equal(*severity, TB__SEVERITY_WARN);
+  *severity = TB__SEVERITY_ERROR;
+  return "it matters";
+}
+
+static void test_severity_that_is_asked(void **state)
+{
+  tb__finding_input_t ekf = topic(TB__RULE_STAMP_OLD, "/odom", "/ekf");
+  tb__finding_input_t other = topic(TB__RULE_STAMP_OLD, "/scan", "/laser");
+  tb__findings_ask_severity(*state, graver_for_ekf, (void *)graver_for_ekf);
+  assert_ok(tb__findings_add(*state, &ekf, "x"));
+  assert_ok(tb__findings_add(*state, &other, "x"));
+  assert_ok(tb__findings_finish(*state));
+  const tb__finding_t *first = tb__findings_at(*state, 0), *second = tb__findings_at(*state, 1);
+  assert_int_equal(first->severity, TB__SEVERITY_ERROR);
+  assert_int_equal(first->subjects[0].evidence_count, 2);
+  assert_string_equal(first->subjects[0].evidence[1], "it matters");
+  assert_int_equal(second->severity, TB__SEVERITY_WARN);
+  assert_int_equal(second->subjects[0].evidence_count, 1);
+}
+
 static void test_severity_of_its_own(void **state)
 {
   tb__finding_input_t input = topic(TB__RULE_CLOCK_RATE, "/clock", NULL);
@@ -287,6 +334,8 @@ int main(void)
       TEST(test_evidence_is_bounded_and_not_repeated),
       TEST(test_subjects_are_bounded),
       TEST(test_rules_are_switched_off),
+      TEST(test_rules_that_are_off_for_some_are_shown),
+      TEST(test_severity_that_is_asked),
       TEST(test_rules_are_off_for_subjects),
       TEST(test_severity_of_its_own),
       TEST(test_commands_quote_names),

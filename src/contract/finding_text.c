@@ -142,9 +142,17 @@ size_t tb__finding_title(const tb__finding_t *finding, char *buffer, size_t size
   return tb__finding_text(finding, text, false, buffer, size);
 }
 
+tb__remedies_t tb__finding_remedies(const tb__finding_t *finding)
+{
+  const tb__rule_t *rule = finding->rule;
+  const tb__remedies_t *ros1 = finding->is_ros1 ? tb__rule_ros1(finding->id) : NULL;
+  if (ros1) return *ros1;
+  return (tb__remedies_t){rule->remedy_ros, rule->remedy_timebase, rule->remedy_launch};
+}
+
 const char *tb__subject_kind_name(tb__subject_kind_t kind)
 {
-  static const char *const names[] = {"node", "topic",   "clock",    "frame",
-                                      "host", "process", "recording"};
-  return names[(unsigned)kind <= TB__SUBJECT_RECORDING ? kind : 0];
+  static const char *const names[] = {"node", "topic",   "clock",     "frame",
+                                      "host", "process", "recording", "parameter"};
+  return names[(unsigned)kind <= TB__SUBJECT_PARAMETER ? kind : 0];
 }

@@ -3,7 +3,7 @@
 #include "base/no_memory.h"
 #include "contract/output_file.h"
 
-#define CASE_MAX      50000 /* bytes of a rule, after which its subjects are counted only */
+#define CASE_MAX      40000 /* bytes of a rule, after which its subjects are counted only */
 #define NAME_SHOWN    256   /* characters */
 #define TITLE_SHOWN   1024
 #define SUBJECTS_MOST 100

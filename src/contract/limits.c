@@ -1,5 +1,7 @@
 #include "contract/limits.h"
 
+#include <math.h>
+
 #define MS INT64_C(1000000)
 #define S  (1000 * MS)
 
@@ -16,6 +18,7 @@ tb__contract_limits_t tb__contract_limits_default(void)
       .other_domain_ns = 2 * S,
       .other_domain_budgets = 4,
       .other_domain_sure_ns = 365 * 24 * 3600 * S,
+      .host_offset_ns = 5 * MS,
       .diagnostics_stale_ns = 5 * S,
   };
 }
@@ -31,6 +34,13 @@ static int64_t at_least(int64_t ns, double factor, int64_t unit_ns)
 int64_t tb__contract_stall_ns(const tb__contract_limits_t *limits, int64_t period_ns)
 {
   return at_least(limits->stall_ns, limits->stall_periods, period_ns);
+}
+
+double tb__contract_clock_rate(double factor, double declared_hz)
+{
+  double rate_hz = 10 * ceil(factor * 1e9 / (double)TB__CLOCK_COARSE_NS / 10);
+  if (!(rate_hz > 100)) rate_hz = 100;
+  return declared_hz > rate_hz ? declared_hz : rate_hz;
 }
 
 int64_t tb__contract_other_domain_ns(const tb__contract_limits_t *limits, int64_t budget_ns)

@@ -23,8 +23,13 @@ typedef struct tb__contract_limits {
   int64_t other_domain_ns;
   double other_domain_budgets;  /* ... and by more than so many budgets of its topic */
   int64_t other_domain_sure_ns; /* off by more than this it is of another domain in any case */
+  int64_t host_offset_ns; /* a host whose system clock differs from another's by more is off */
   int64_t diagnostics_stale_ns; /* diagnostics without an update for longer than this are stale */
 } tb__contract_limits_t;
+
+/* Transforms may be further ahead by this: AMCL and others stamp map -> odom ahead by a tolerance,
+ * a second unless set otherwise. */
+#define TB__TF_FUTURE_NS INT64_C(1000000000)
 
 /* Those that hold where no manifest sets others. */
 TB_PRIVATE_API tb__contract_limits_t tb__contract_limits_default(void);
@@ -32,6 +37,13 @@ TB_PRIVATE_API tb__contract_limits_t tb__contract_limits_default(void);
 /* When a clock or topic with this period (ns, 0: unknown) counts as stalled: steady ns. */
 TB_PRIVATE_API int64_t tb__contract_stall_ns(const tb__contract_limits_t *limits,
                                              int64_t period_ns);
+
+/* Steps of /clock above it are coarse. */
+#define TB__CLOCK_COARSE_NS INT64_C(100000000)
+
+/* Hz: a rate of /clock whose steps are not coarse at a factor of real time (0: not known), not
+ * below 100 and the declared rate (0: none). */
+TB_PRIVATE_API double tb__contract_clock_rate(double factor, double declared_hz);
 
 /* How far off a stamp must be to be of another domain, where it fits one: ns. `budget_ns` of its
  * topic, 0: none. */

@@ -136,6 +136,9 @@ void tb__manifest_fini(tb__manifest_t *manifest)
   free(manifest->paths);
   free(manifest->off);
   free(manifest->evidence.items);
+  free(manifest->rehearsal.inputs.items);
+  free(manifest->rehearsal.outputs.items);
+  free(manifest->rehearsal.withhold.items);
   if (manifest->memory) tb__yaml_fini(&manifest->memory->yaml);
   free(manifest->memory);
   *manifest = (tb__manifest_t){0};
@@ -186,4 +189,21 @@ const char *tb__manifest_off_reason(const tb__manifest_t *manifest, tb__rule_id_
     if (manifest->off[i].rule == rule && concerns(&manifest->off[i], subject))
       return manifest->off[i].reason;
   return NULL;
+}
+
+double tb__manifest_rate_off(const tb__manifest_t *manifest, double rate_hz)
+{
+  if (manifest->clock.rate_hz <= 0) return 0;
+  double off = rate_hz / manifest->clock.rate_hz - 1;
+  if (off > 0 && manifest->mode == TB__MODE_REPLAY) return 0;
+  return off < 0 ? -off : off;
+}
+
+bool tb__manifest_factor_fits(const tb__manifest_clock_t *declared,
+                              const tb__contract_limits_t *limits, double factor)
+{
+  bool is_number = declared->factor_min == declared->factor_max;
+  double part = is_number ? limits->rate_warn : 0;
+  if (declared->factor_min > 0 && factor < declared->factor_min * (1 - part)) return false;
+  return declared->factor_max <= 0 || factor <= declared->factor_max * (1 + part);
 }

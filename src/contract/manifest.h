@@ -104,6 +104,26 @@ typedef struct tb__manifest_off {
   size_t line;
 } tb__manifest_off_t;
 
+/* The output that must trip while its input, or time, is stopped. */
+typedef struct tb__manifest_safety {
+  const char *topic; /* NULL: there is none */
+  const char *field; /* of its messages: "data", "status[0].level" */
+  const char *trips; /* the value that means that it has tripped: "true", "2", "STOP" */
+  int64_t within_ns; /* of steady time */
+} tb__manifest_safety_t;
+
+/* What `timebase rehearse` does and expects. */
+typedef struct tb__manifest_rehearsal {
+  bool is_declared;
+  tb__manifest_names_t inputs;   /* topics that are played; none: those that are subscribed to */
+  tb__manifest_names_t outputs;  /* that resume after a seek; none: all that have stamps */
+  tb__manifest_names_t withhold; /* inputs that are withheld, one after the other */
+  int64_t quiet_ns;              /* without a clock, steady time */
+  int64_t run_ns;                /* how much is played; 0: all of it */
+  int64_t resume_ns;             /* steady time in which outputs resume; 0: not declared */
+  tb__manifest_safety_t safety;
+} tb__manifest_rehearsal_t;
+
 typedef struct tb__manifest {
   const char *name; /* NULL: not declared */
   tb__manifest_mode_t mode;
@@ -120,6 +140,7 @@ typedef struct tb__manifest {
   bool has_evidence;             /* declared */
   tb__manifest_off_t *off;
   size_t off_count;
+  tb__manifest_rehearsal_t rehearsal;
   tb__manifest_node_t node_defaults;
   tb__manifest_topic_t topic_defaults;
   struct tb__manifest_memory *memory; /* of the texts */
@@ -145,6 +166,15 @@ TB_PRIVATE_API const tb__manifest_node_t *tb__manifest_node(const tb__manifest_t
                                                             const char *name, bool *out_declared);
 TB_PRIVATE_API const tb__manifest_topic_t *tb__manifest_topic(const tb__manifest_t *manifest,
                                                               const char *name, bool *out_declared);
+
+/* By which part of the declared rate of /clock a measured one is off; 0: as declared, or none is.
+ * In replay only too few ticks are off: a player sends one before each message as well. */
+TB_PRIVATE_API double tb__manifest_rate_off(const tb__manifest_t *manifest, double rate_hz);
+
+/* Whether a factor of real time is as declared: a number within the part rate_warn of it, a range
+ * as it is. True where none is declared. */
+TB_PRIVATE_API bool tb__manifest_factor_fits(const tb__manifest_clock_t *declared,
+                                             const tb__contract_limits_t *limits, double factor);
 
 /* Why the rule is switched off for the subject (NULL: for all); NULL: it is on. */
 TB_PRIVATE_API const char *tb__manifest_off_reason(const tb__manifest_t *manifest,

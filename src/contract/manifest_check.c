@@ -117,6 +117,26 @@ static void check_evidence(const check_t *check)
            "evidence: mode vehicle has no /clock; remove it");
 }
 
+static void check_rehearsal(const check_t *check)
+{
+  const tb__manifest_rehearsal_t *rehearsal = &check->manifest->rehearsal;
+  const tb__yaml_node_t *map = tb__yaml_find(check->root, "rehearsal");
+  if (!rehearsal->is_declared) return;
+  if (check->manifest->mode == TB__MODE_VEHICLE)
+    REPORT(check, true, check->root, "rehearsal",
+           "rehearsal: it plays a recording with /clock, which mode vehicle has not; declare it in "
+           "a manifest of mode replay");
+  if (rehearsal->withhold.count && !rehearsal->safety.topic)
+    REPORT(
+        check, false, map, "withhold",
+        "rehearsal.withhold: nothing shows that the loss of an input is noticed; declare safety, "
+        "the output that trips");
+  if (rehearsal->safety.topic && has_name(&rehearsal->inputs, rehearsal->safety.topic))
+    REPORT(check, true, map, "inputs",
+           "rehearsal.inputs: %s is the safety output, which must not be played; remove it",
+           rehearsal->safety.topic);
+}
+
 void tb__manifest_check(const tb__manifest_t *manifest, const tb__yaml_node_t *root,
                         tb__problems_t *problems)
 {
@@ -130,4 +150,5 @@ void tb__manifest_check(const tb__manifest_t *manifest, const tb__yaml_node_t *r
   for (size_t i = 0; i < manifest->topic_count; i++)
     check_topic(&check, &manifest->topics[i], tb__yaml_find(topics, manifest->topics[i].name));
   check_evidence(&check);
+  check_rehearsal(&check);
 }

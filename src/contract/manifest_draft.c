@@ -343,7 +343,9 @@ tb_status_t tb__manifest_draft(const tb__draft_facts_t *facts, char **out, size_
   put_topics(&draft);
   put_tail(&draft);
   bool is_whole = !ferror(draft.out);
-  if (fclose(draft.out) != 0 || !is_whole) {
+  is_whole = fclose(draft.out) == 0 && is_whole;
+  text = tb__libc_adopt(text, size);
+  if (!is_whole || !text) {
     free(text);
     return TB_ERR_NO_MEMORY;
   }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/manifest_rehearsal.h"
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const char *const mode_words[] = {"vehicle", "simulation", "replay", NULL};
@@ -165,6 +167,7 @@ static void read_limits(tb__fields_reader_t *reader, const tb__yaml_node_t *node
 {
   static const tb__field_t fields[] = {
       LIMITS_OF_TOPICS,
+      LIMIT("host_offset", tb__field_duration, host_offset_ns),
       LIMIT("diagnostics_stale", tb__field_duration, diagnostics_stale_ns),
   };
   tb__fields_read(reader, node, fields, COUNT(fields), out);
@@ -401,7 +404,9 @@ void tb__manifest_read_sections(tb__fields_reader_t *reader, const tb__yaml_node
       {"paths", read_paths, 0},
       {"evidence", read_evidence, 0},
       {"rules_off", read_rules_off, 0},
+      {"rehearsal", tb__manifest_read_rehearsal, offsetof(tb__manifest_t, rehearsal)},
   };
+  out->rehearsal.quiet_ns = TB__REHEARSAL_QUIET_NS;
   out->limits = tb__contract_limits_default();
   out->node_defaults = default_node();
   tb__fields_read(reader, root, fields, COUNT(fields), out);

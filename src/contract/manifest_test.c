@@ -33,6 +33,14 @@ static const char *const whole =
                "paths:\n"
                "  - {name: scan, from: /points, to: /odom, budget: 1.5s}\n"
                "evidence: [/clock, /tf]\n"
+               "rehearsal:\n"
+               "  inputs: [/points, /imu/*]\n"
+               "  outputs: [/odom]\n"
+               "  quiet: 1s\n"
+               "  run: 30s\n"
+               "  resume: 1500ms\n"
+               "  withhold: [/points]\n"
+               "  safety: {topic: /stop, field: data, trips: true, within: 500ms}\n"
                "rules_off:\n"
                "  stamp-old: the map is sent once\n"
                "  receipt-stamped: {reason: no clock, subjects: [/usb/*]}\n";
@@ -71,6 +79,31 @@ static void test_everything_that_is_declared_is_read(void **state)
   assert_int_equal(manifest.paths[0].budget_ns, 1500 * MS);
   assert_int_equal(manifest.evidence.count, 2);
   assert_string_equal(manifest.evidence.items[1], "/tf");
+  tb__manifest_fini(&manifest);
+}
+
+static void test_a_rehearsal_is_read(void **state)
+{
+  (void)state;
+  tb__manifest_t manifest;
+  parse(whole, &manifest);
+  const tb__manifest_rehearsal_t *rehearsal = &manifest.rehearsal;
+  assert_true(rehearsal->is_declared);
+  assert_int_equal(rehearsal->inputs.count, 2);
+  assert_string_equal(rehearsal->inputs.items[1], "/imu/*");
+  assert_string_equal(rehearsal->outputs.items[0], "/odom");
+  assert_string_equal(rehearsal->withhold.items[0], "/points");
+  assert_int_equal(rehearsal->quiet_ns, S);
+  assert_int_equal(rehearsal->run_ns, 30 * S);
+  assert_int_equal(rehearsal->resume_ns, 1500 * MS);
+  assert_string_equal(rehearsal->safety.topic, "/stop");
+  assert_string_equal(rehearsal->safety.field, "data");
+  assert_string_equal(rehearsal->safety.trips, "true");
+  assert_int_equal(rehearsal->safety.within_ns, 500 * MS);
+  tb__manifest_fini(&manifest);
+  parse(SIMULATION, &manifest);
+  assert_false(manifest.rehearsal.is_declared);
+  assert_int_equal(manifest.rehearsal.quiet_ns, 2 * S);
   tb__manifest_fini(&manifest);
 }
 
@@ -240,6 +273,17 @@ static void test_errors_have_line_and_column(void **state)
       {SIMULATION "rules_off:\n  stamp-old:\n", 4, 3, "no reason is given"},
       {SIMULATION "rules_off:\n  stamp-old: ' '\n", 4, 14, "the text is empty"},
       {SIMULATION "rules_off: {stamp-old: {subjects: [/a]}}\n", 3, 13, "no reason is given"},
+      {SIMULATION "rehearsal: [/a]\n", 3, 12, "write a mapping"},
+      {SIMULATION "rehearsal: {input: [/a]}\n", 3, 13, "unknown key 'input'; use inputs, outputs"},
+      {SIMULATION "rehearsal: {run: 5}\n", 3, 18, "rehearsal.run: '5' is no duration"},
+      {SIMULATION "rehearsal:\n  withhold: /a\n", 4, 13, "write a list"},
+      {SIMULATION "rehearsal:\n  safety: {topic: /a, field: x, trips: 1}\n", 4, 3,
+       "rehearsal.safety: within is missing; safety has topic, field, trips and within"},
+      {SIMULATION "rehearsal:\n  safety: {topic: /*, field: x, trips: 1}\n", 4, 19, "a pattern"},
+      {SIMULATION "rehearsal:\n  inputs: [/a]\n"
+                  "  safety: {topic: /a, field: x, trips: 1, within: 1s}\n",
+       4, 3, "/a is the safety output"},
+      {VEHICLE "rehearsal: {run: 5s}\n", 3, 1, "which mode vehicle has not"},
       {VEHICLE "clock: {source: topic}\n", 3, 9, "does not go with mode vehicle; write system"},
       {VEHICLE "clock: {rate: 100}\n", 3, 9, "mode vehicle has no clock topic"},
       {VEHICLE "nodes:\n  /a: {use_sim_time: true}\n", 4, 8, "would wait for it forever"},
@@ -264,6 +308,7 @@ static void test_warnings_have_line_and_column(void **state)
       {SIMULATION "nodes:\n  /a: {headers: system}\n", 4, 8, "stamps of system time"},
       {SIMULATION "topics: {/a: {budget: 6s}}\n", 3, 15, "above age_max"},
       {SIMULATION "evidence: [/tf]\n", 3, 1, "/clock is not in it"},
+      {SIMULATION "rehearsal: {withhold: [/a]}\n", 3, 13, "declare safety"},
       {VEHICLE "evidence: [/clock, /timebase/points]\n", 3, 1, "mode vehicle has no /clock"},
       {VEHICLE "evidence: [/tf]\n", 3, 1, "/timebase/points is not in it"},
   };
@@ -381,10 +426,28 @@ static void test_names_of_words(void **state)
   assert_false(tb__time_kind_is_observable(TB__KIND_HARDWARE_TIMEOUTS));
 }
 
+static void test_factors(void **state)
+{
+  tb__contract_limits_t limits = tb__contract_limits_default();
+  const tb__manifest_clock_t none = {0}, number = {.factor_min = 2, .factor_max = 2},
+                             range = {.factor_min = 0.9, .factor_max = 1.1};
+  (void)state;
+  assert_true(tb__manifest_factor_fits(&none, &limits, 17));
+  assert_true(tb__manifest_factor_fits(&number, &limits, 1.85));
+  assert_true(tb__manifest_factor_fits(&number, &limits, 2.15));
+  assert_false(tb__manifest_factor_fits(&number, &limits, 1.75));
+  assert_false(tb__manifest_factor_fits(&number, &limits, 2.25));
+  assert_true(tb__manifest_factor_fits(&range, &limits, 1.1));
+  assert_false(tb__manifest_factor_fits(&range, &limits, 1.11)); /* a range has its tolerance */
+  assert_false(tb__manifest_factor_fits(&range, &limits, 0.89));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_everything_that_is_declared_is_read),
+      cmocka_unit_test(test_a_rehearsal_is_read),
+      cmocka_unit_test(test_factors),
       cmocka_unit_test(test_a_name_has_its_entry_else_the_first_pattern_else_the_defaults),
       cmocka_unit_test(test_rules_are_off_for_all_or_for_their_subjects),
       cmocka_unit_test(test_the_mode_gives_defaults),

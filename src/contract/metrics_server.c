@@ -180,8 +180,8 @@ static enum MHD_Result answer_metrics(tb_metrics_server_t *server,
   if (write_text(server, &text, &size))
     return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the metrics could not be written\n");
   struct MHD_Response *response =
-      MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
-  if (!response) free(text);
+      MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_COPY);
+  free(text); /* not by the library of C, as that would */
   return answer(connection, MHD_HTTP_OK, response,
                 "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }

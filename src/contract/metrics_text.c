@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/metric_buckets.h"
+#include "base/metric_text.h"
 #include "base/number_text.h"
 
 #define TEXT_MAX ((size_t)4 << 20)
@@ -32,13 +33,14 @@ static void put_text(tb__metrics_text_t *text, const char *what)
   put(text, what, strlen(what));
 }
 
-static void put_value(tb__metrics_text_t *text, const char *value)
+static void put_to(void *text, const char *bytes, size_t size)
 {
-  for (; *value; value++) {
-    if (*value == '\\' || *value == '"') put(text, "\\", 1);
-    bool is_plain = *value >= 0x20 && *value <= 0x7e;
-    put(text, is_plain ? value : "?", 1);
-  }
+  put(text, bytes, size);
+}
+
+static tb__metric_sink_t sink_of(tb__metrics_text_t *text)
+{
+  return (tb__metric_sink_t){put_to, text};
 }
 
 /* `le`: one more label, or NULL. */
@@ -46,18 +48,11 @@ static void put_labels(tb__metrics_text_t *text, const tb__metrics_labels_t *lab
 {
   const char *before = "{";
   for (size_t i = 0; labels && i < TB__METRICS_LABELS && labels->of[i].name; i++) {
-    put_text(text, before);
-    put_text(text, labels->of[i].name);
-    put_text(text, "=\"");
-    put_value(text, labels->of[i].value);
-    put_text(text, "\"");
+    tb__metric_label(sink_of(text), before, labels->of[i].name, labels->of[i].value);
     before = ",";
   }
   if (le) {
-    put_text(text, before);
-    put_text(text, "le=\"");
-    put_text(text, le);
-    put_text(text, "\"");
+    tb__metric_label(sink_of(text), before, "le", le);
     before = ",";
   }
   put_text(text, before[0] == ',' ? "} " : " ");
@@ -66,15 +61,7 @@ static void put_labels(tb__metrics_text_t *text, const tb__metrics_labels_t *lab
 void tb__metrics_head(tb__metrics_text_t *text, const char *name, const char *type,
                       const char *unit, const char *help)
 {
-  char lines[512];
-  snprintf(lines, sizeof lines, "# TYPE %s %s\n", name, type);
-  put_text(text, lines);
-  if (unit) {
-    snprintf(lines, sizeof lines, "# UNIT %s %s\n", name, unit);
-    put_text(text, lines);
-  }
-  snprintf(lines, sizeof lines, "# HELP %s %s.\n", name, help);
-  put_text(text, lines);
+  tb__metric_head(sink_of(text), name, type, unit, help);
 }
 
 void tb__metrics_count(tb__metrics_text_t *text, const char *name,

@@ -81,6 +81,6 @@ tb_status_t tb__output_file_write(const char *path, const char *text, size_t siz
   /* The file of a symbolic link is replaced, not the link. */
   char *real = is_there ? realpath(path, NULL) : NULL;
   tb_status_t status = replace(real ? real : path, is_there ? &info : NULL, text, size, error);
-  free(real);
+  tb__libc_free(real);
   return status;
 }

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/parse.h"
+
 #define NS_PER_S   INT64_C(1000000000)
 #define NEAR_NS    (10 * NS_PER_S) /* publish times this near to log times are of the same clock */
 #define EDGE_ARROW " -> "
-/* AMCL and others stamp map -> odom ahead by a tolerance, a second unless set otherwise. */
-#define TF_FUTURE_NS NS_PER_S
 
 enum { EDGE_SIZE = TB__FRAME_TEXT_MAX, ARROW_SIZE = sizeof EDGE_ARROW - 1 };
 
@@ -43,6 +43,7 @@ void tb__recording_fini(tb__recording_t *recording)
     free(recording->streams[i]);
   free(recording->topics);
   free(recording->streams);
+  free(recording->log);
   tb__frames_fini(&recording->frames);
   tb__definitions_destroy(recording->definitions);
   tb__tf_cover_fini(&recording->cover);
@@ -55,14 +56,23 @@ static bool is_named(const char *name, const char *wanted)
   return strcmp(name, wanted) == 0;
 }
 
+static bool is_ros1(const tb__recorded_topic_input_t *topic)
+{
+  return !topic->is_cdr && topic->definition_encoding &&
+         strcmp(topic->definition_encoding, TB__MESSAGE_ROS1_ENCODING) == 0;
+}
+
 static tb__recorded_role_t role_of(const tb__recorded_topic_input_t *topic)
 {
-  if (is_named(topic->name, "clock") && strcmp(topic->type, "rosgraph_msgs/msg/Clock") == 0)
+  if (is_named(topic->name, "clock") &&
+      tb__definition_is_of(topic->type, "rosgraph_msgs/msg/Clock"))
     return TB__RECORDED_CLOCK;
   const char *last = strrchr(topic->name, '/');
   last = last ? last + 1 : topic->name;
-  if (strcmp(topic->type, "tf2_msgs/msg/TFMessage") == 0)
+  if (tb__definition_is_of(topic->type, "tf2_msgs/msg/TFMessage"))
     return strcmp(last, "tf_static") == 0 ? TB__RECORDED_TF_STATIC : TB__RECORDED_TF;
+  if (strcmp(last, "rosout") == 0 && strcmp(topic->type, "rcl_interfaces/msg/Log") == 0)
+    return TB__RECORDED_LOG;
   return strncmp(topic->name, "/timebase/", 10) == 0 ? TB__RECORDED_OWN : TB__RECORDED_PLAIN;
 }
 
@@ -71,8 +81,9 @@ static tb_status_t find_definition(tb__recording_t *recording,
                                    const tb__recorded_topic_input_t *input,
                                    tb__recorded_topic_t *topic)
 {
-  if (!topic->is_cdr || topic->role == TB__RECORDED_CLOCK || topic->role == TB__RECORDED_OWN ||
-      recording->topic_count >= TB__RECORDING_TOPICS_MAX)
+  bool is_read = topic->is_cdr || topic->is_ros1;
+  if (!is_read || topic->role == TB__RECORDED_CLOCK || topic->role == TB__RECORDED_OWN ||
+      topic->role == TB__RECORDED_LOG || recording->topic_count >= TB__RECORDING_TOPICS_MAX)
     return TB_OK;
   tb__definition_key_t key = {.type = input->type,
                               .type_hash = input->type_hash,
@@ -104,6 +115,7 @@ tb_status_t tb__recording_add_topic(tb__recording_t *recording,
                                 .type = strdup(input->type),
                                 .role = role_of(input),
                                 .is_cdr = input->is_cdr,
+                                .is_ros1 = is_ros1(input),
                                 .is_latched = input->is_latched,
                                 .offer_count = input->offer_count,
                                 .limits = recording->limits,
@@ -153,7 +165,7 @@ static tb__stamp_limits_t limits_of(const tb__recording_t *recording,
   int64_t tick_ns = recording->has_clock ? recording->ticks.all.usual_step_ns : 0;
   tb__stamp_limits_t limits = tb__stamp_limits(&topic->limits, tick_ns, topic->budget_ns);
   if (recording->has_clock && tick_ns == 0) limits.future_ns = recording->limits.stall_ns;
-  if (topic->role == TB__RECORDED_TF) limits.future_ns += TF_FUTURE_NS;
+  if (topic->role == TB__RECORDED_TF) limits.future_ns += TB__TF_FUTURE_NS;
   if (topic->is_latched) limits.old_ns = INT64_MAX;
   return limits;
 }
@@ -350,10 +362,15 @@ static uint32_t number_at(const uint8_t *bytes, bool is_little)
   return number;
 }
 
-/* A rosgraph_msgs/Clock: the encapsulation and a time. False: it is none. */
-static bool read_tick(const tb__recorded_message_t *message, int64_t *out_ns)
+/* A rosgraph_msgs/Clock: the encapsulation (not in ROS 1) and a time. False: it is none. */
+static bool read_tick(const tb__recorded_message_t *message, bool is_ros1, int64_t *out_ns)
 {
   const uint8_t *bytes = message->data;
+  if (is_ros1) {
+    if (!bytes || message->size != 8 || number_at(bytes + 4, true) >= NS_PER_S) return false;
+    *out_ns = (int64_t)number_at(bytes, true) * NS_PER_S + number_at(bytes + 4, true);
+    return true;
+  }
   if (!bytes || message->size < 12 || bytes[0] != 0 || bytes[1] > 1) return false;
   uint32_t s = number_at(bytes + 4, bytes[1]), ns = number_at(bytes + 8, bytes[1]);
   if (ns >= NS_PER_S || s > INT32_MAX) return false;
@@ -371,7 +388,7 @@ static void take_tick(tb__recording_t *recording, const tb__recorded_message_t *
 {
   tb__recorded_topic_t *topic = &recording->topics[message->topic];
   int64_t tick_ns;
-  if (!topic->is_cdr || !read_tick(message, &tick_ns)) {
+  if ((!topic->is_cdr && !topic->is_ros1) || !read_tick(message, topic->is_ros1, &tick_ns)) {
     topic->unreadable++;
     return;
   }
@@ -438,6 +455,17 @@ static void take_own(tb__recording_t *recording, const tb__recorded_topic_t *top
     recording->by_points = TB__LOG_TIME_ROS;
 }
 
+static tb_status_t take_log(tb__recording_t *recording, tb__recorded_topic_t *topic,
+                            const tb__recorded_message_t *message)
+{
+  if (!recording->log) recording->log = calloc(1, sizeof *recording->log);
+  if (!recording->log) return TB_ERR_NO_MEMORY;
+  if (!topic->is_cdr ||
+      !tb__recording_log_take(recording->log, message->data, message->size, message->log_ns))
+    topic->unreadable++;
+  return TB_OK;
+}
+
 tb_status_t tb__recording_take(tb__recording_t *recording, const tb__recorded_message_t *message)
 {
   if (message->topic >= recording->topic_count || message->log_ns < 0) return TB_ERR_INVALID;
@@ -448,7 +476,10 @@ tb_status_t tb__recording_take(tb__recording_t *recording, const tb__recorded_me
   tb_status_t status = note_sending(recording, topic, message);
   tb_status_t taken = TB_OK;
   recording->has_age = false;
-  if (topic->role != TB__RECORDED_CLOCK) taken = take_data(recording, message);
+  if (topic->role == TB__RECORDED_LOG)
+    taken = take_log(recording, topic, message);
+  else if (topic->role != TB__RECORDED_CLOCK)
+    taken = take_data(recording, message);
   if (recording->report)
     tb__report_message(recording->report, topic->pictures, message->log_ns,
                        recording->has_age ? &recording->age_ns : NULL);

@@ -13,6 +13,7 @@
 #include "contract/frames.h"
 #include "contract/manifest.h"
 #include "contract/points.h"
+#include "contract/recording_log.h"
 #include "contract/report.h"
 #include "contract/spread.h"
 #include "contract/stamps.h"
@@ -30,6 +31,7 @@ typedef enum tb__recorded_role {
   TB__RECORDED_CLOCK,
   TB__RECORDED_TF,        /* each edge is a stream */
   TB__RECORDED_TF_STATIC, /* its stamps mean nothing */
+  TB__RECORDED_LOG,       /* /rosout */
   TB__RECORDED_OWN,       /* /timebase/...: of the recorder itself */
 } tb__recorded_role_t;
 
@@ -37,7 +39,7 @@ typedef enum tb__recorded_role {
 typedef struct tb__recorded_topic_input {
   const char *name, *type;
   const char *type_hash, *definition, *definition_encoding; /* may be empty */
-  bool is_cdr;
+  bool is_cdr;          /* or else of ROS 1, where the encoding is "ros1msg" */
   bool is_latched;      /* transient local: samples may be older than the recording */
   uint32_t offer_count; /* publishers when it was recorded; 0: not known */
   uint64_t message_count;
@@ -53,7 +55,7 @@ typedef struct tb__recorded_stream {
 typedef struct tb__recorded_topic {
   char *name, *type;
   tb__recorded_role_t role;
-  bool is_cdr, is_latched;
+  bool is_cdr, is_ros1, is_latched;
   uint32_t offer_count;
   tb__definition_entry_t *definition;  /* NULL: none is needed, or there are too many */
   const tb__known_definition_t *known; /* that its messages fit; NULL: none, or none yet */
@@ -119,6 +121,7 @@ typedef struct tb__recording {
   bool declares_ros_time;         /* a recorder noted jumps of its clock */
   tb__log_time_t by_points;       /* by the points at which a recorder read all clocks */
   bool has_manifest;              /* in the recording */
+  tb__recording_log_t *log;       /* of /rosout; NULL: it has no message */
   tb__provenance_t provenance;    /* once finished */
   tb__report_t *report;           /* is fed too; NULL: none. Set before the first topic */
   bool has_age;                   /* of the message that is taken: the greatest of its stamps */
@@ -178,6 +181,9 @@ TB_PRIVATE_API const tb__ticks_t *tb__recording_ticks(const tb__recording_t *rec
 /* Whether most stamps of all topics fit no time of the recording, and it has no /clock: it is of
  * simulated time, or of an older recording that was played without it. */
 TB_PRIVATE_API bool tb__recording_lacks_clock(const tb__recording_t *recording);
+/* ROS time by log times: 1 where they are the same. 0: that changed in the course of the recording,
+ * or is not known. */
+TB_PRIVATE_API double tb__recording_ros_by_log_time(const tb__recording_t *recording);
 /* Whether it is a topic of a sensor, whose stamps should be of acquisition. */
 TB_PRIVATE_API bool tb__recorded_topic_is_sensor(const tb__recorded_topic_t *topic);
 /* "unknown", "system time at reception", ... */

@@ -6,6 +6,8 @@
 
 #include "contract/durations.h"
 #include "contract/recording.h"
+#include "contract/tf_findings.h"
+#include "definition/parse.h"
 
 /* Ticks and messages of best effort come out of order by a little: so few stamps a little ahead of
  * ROS time are no fault of the stamps. */
@@ -17,11 +19,17 @@
 #define TURNS_AT_LEAST 10
 #define TURNS_SHARE    10
 
-/* So few messages that waited for a transform are no fault of it. */
-#define LATE_AT_LEAST 3
-
 /* Fewer messages have no rate. */
 #define RATE_AT_LEAST 10
+
+/* Ages that are always the same, and long: the stamps are of another clock, or of another day. */
+#define SHIFT_AT_LEAST  10
+#define SHIFT_LEAST_NS  INT64_C(60000000000)
+#define SHIFT_SPREAD_NS INT64_C(1000000000)
+
+/* Log messages are kept for 10 s for who comes later: so far behind they may be without a fault of
+ * the host's clock. */
+#define LOG_BEHIND_NS INT64_C(15000000000)
 
 typedef struct judge {
   const tb__recording_t *recording;
@@ -135,6 +143,55 @@ static void judge_domain(judge_t *judge, const tb__recorded_stream_t *stream, bo
                "are of no time of the recording: off by");
 }
 
+/* As far as log times can tell: those that are no system time tell nothing. */
+static bool logger_is_right(const judge_t *judge, const tb__recorded_logger_t *logger)
+{
+  tb__log_time_t log_time = judge->recording->provenance.log_time;
+  bool is_system = log_time == TB__LOG_TIME_RECEIVED || log_time == TB__LOG_TIME_SENT ||
+                   log_time == TB__LOG_TIME_SYSTEM;
+  return !is_system || (logger->least_ns < LOG_BEHIND_NS &&
+                        logger->greatest_ns > -judge->recording->limits.future_ns);
+}
+
+static bool is_shifted(const tb__stamps_t *stamps)
+{
+  const tb__moments_t *age = &stamps->age.moments;
+  return age->count >= SHIFT_AT_LEAST && stamps->kinds[TB__STAMP_OLD] == age->count &&
+         age->min_ns >= SHIFT_LEAST_NS && age->max_ns - age->min_ns <= SHIFT_SPREAD_NS;
+}
+
+/* A logger on a host whose clock is behind by as much; NULL: there is none. */
+static const char *logger_of_shift(const judge_t *judge, const tb__moments_t *age)
+{
+  const tb__recording_log_t *log = judge->recording->log;
+  for (size_t i = 0; log && i < log->logger_count; i++) {
+    const tb__recorded_logger_t *logger = &log->loggers[i];
+    if (logger_is_right(judge, logger) || logger->least_ns > age->max_ns + SHIFT_SPREAD_NS ||
+        logger->least_ns < age->min_ns - SHIFT_SPREAD_NS)
+      continue;
+    return logger->name;
+  }
+  return NULL;
+}
+
+static void add_shift(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__stamps_t *stamps = &stream->stamps;
+  const tb__moments_t *age = &stamps->age.moments;
+  char text[TB__FINDING_LINE_SIZE];
+  const char *logger = logger_of_shift(judge, age);
+  snprintf(text, sizeof text,
+           "all %llu stamps are %s behind, always the same to %s, first at %s (stamp %s)%s",
+           (unsigned long long)age->count, tb__duration_text(age->min_ns).text,
+           tb__duration_text(age->max_ns - age->min_ns).text,
+           tb__moment_text(stamps->excess[TB__STAMP_OLD].at_ns).text,
+           tb__moment_text(stamps->excess[TB__STAMP_OLD].stamp_ns).text,
+           logger ? ""
+                  : ": played from an older recording without its /clock, or by a clock that "
+                    "was not set");
+  add_stream(judge, TB__RULE_STAMP_OLD, 0, stream, logger, text);
+}
+
 static void judge_age(judge_t *judge, const tb__recorded_stream_t *stream)
 {
   const tb__stamps_t *stamps = &stream->stamps;
@@ -146,7 +203,9 @@ static void judge_age(judge_t *judge, const tb__recorded_stream_t *stream)
   if (future && (is_far || are_many))
     add_excess(judge, TB__RULE_STAMP_FUTURE, is_far ? TB__SEVERITY_ERROR : 0, stream,
                TB__STAMP_FUTURE, NULL, "are ahead of ROS time by");
-  if (stamps->kinds[TB__STAMP_OLD])
+  if (is_shifted(stamps))
+    add_shift(judge, stream);
+  else if (stamps->kinds[TB__STAMP_OLD])
     add_excess(judge, TB__RULE_STAMP_OLD, 0, stream, TB__STAMP_OLD, NULL, "have an age of");
 }
 
@@ -169,7 +228,7 @@ static bool is_of_one_publisher(const judge_t *judge, const tb__recorded_stream_
   const tb__recorded_topic_t *topic = &judge->recording->topics[stream->topic];
   if (topic->role == TB__RECORDED_TF) return stream->frame != UINT32_MAX; /* of each edge */
   return stream->frame != UINT32_MAX && topic->offer_count < 2 &&
-         strcmp(topic->type, "diagnostic_msgs/msg/DiagnosticArray") != 0;
+         !tb__definition_is_of(topic->type, "diagnostic_msgs/msg/DiagnosticArray");
 }
 
 static bool is_edge_of_two(const judge_t *judge, const tb__recorded_stream_t *stream)
@@ -287,14 +346,17 @@ static void judge_rate(judge_t *judge, const tb__tick_stream_t *all)
   const tb__manifest_t *manifest = judge->recording->manifest;
   double rate = tb__tick_stream_rate(all), factor = tb__tick_stream_factor(all);
   tb__finding_input_t input = of_clock(TB__RULE_CLOCK_RATE);
+  char needed[32];
   if (!manifest || rate <= 0) return;
-  double off = manifest->clock.rate_hz > 0 ? fabs(rate / manifest->clock.rate_hz - 1) : 0;
+  snprintf(needed, sizeof needed, "%.10g",
+           tb__contract_clock_rate(factor, manifest->clock.rate_hz));
+  input.detail = needed;
+  double off = tb__manifest_rate_off(manifest, rate);
   if (off > manifest->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
   if (off > manifest->limits.rate_warn)
     add(judge, &input, "%.4g Hz, declared are %.4g Hz", rate, manifest->clock.rate_hz);
   input.severity = 0;
-  if ((manifest->clock.factor_min > 0 && factor < manifest->clock.factor_min) ||
-      (manifest->clock.factor_max > 0 && factor > manifest->clock.factor_max))
+  if (!tb__manifest_factor_fits(&manifest->clock, &manifest->limits, factor))
     add(judge, &input, "time advances by a factor of %.3f, declared is %.3f to %.3f", factor,
         manifest->clock.factor_min, manifest->clock.factor_max);
 }
@@ -333,13 +395,30 @@ static void judge_hosts(judge_t *judge)
     const tb__recorded_topic_t *topic = &recording->topics[i];
     if (!topic->travel) continue;
     int64_t half_ns = tb__spread_quantile(topic->travel, 0.5);
-    if (half_ns >= -topic->limits.future_ns) continue;
+    if (half_ns >= -recording->limits.host_offset_ns) continue;
     char subject[TB__FINDING_NAME_SIZE];
     snprintf(subject, sizeof subject, "the publisher of %s", topic->name);
     tb__finding_input_t input = {
         .rule = TB__RULE_HOST_OFFSET, .kind = TB__SUBJECT_HOST, .subject = subject};
     add(judge, &input, "half of %llu messages were received %s or more before they were sent",
         (unsigned long long)topic->travel->moments.count, tb__duration_text(-half_ns).text);
+  }
+}
+
+static void judge_loggers(judge_t *judge)
+{
+  const tb__recording_log_t *log = judge->recording->log;
+  for (size_t i = 0; log && i < log->logger_count; i++) {
+    const tb__recorded_logger_t *logger = &log->loggers[i];
+    tb__finding_input_t input = {
+        .rule = TB__RULE_HOST_OFFSET, .kind = TB__SUBJECT_HOST, .subject = logger->name};
+    if (logger_is_right(judge, logger)) continue;
+    bool is_behind = logger->least_ns > 0;
+    add(judge, &input,
+        "%llu of %llu log messages, whose stamps are system time, are stamped %s %s log times",
+        (unsigned long long)logger->count, (unsigned long long)logger->count,
+        tb__duration_text(is_behind ? logger->least_ns : -logger->greatest_ns).text,
+        is_behind ? "before" : "after");
   }
 }
 
@@ -361,9 +440,7 @@ bool tb__recording_lacks_clock(const tb__recording_t *recording)
   return far > 1;
 }
 
-/* ROS time by log times: 1 where they are the same. 0: that changed in the course of the recording,
- * or is not known. */
-static double ros_by_log_time(const tb__recording_t *recording)
+double tb__recording_ros_by_log_time(const tb__recording_t *recording)
 {
   const tb__tick_stream_t *all = &recording->ticks.all;
   if (!recording->has_clock || recording->provenance.log_time == TB__LOG_TIME_ROS) return 1;
@@ -376,7 +453,8 @@ static double ros_by_log_time(const tb__recording_t *recording)
 /* In ROS time, between its first and its last message. */
 static void judge_topic_rate(judge_t *judge, const tb__recorded_topic_t *topic)
 {
-  double span_ns = (double)(topic->last_ns - topic->first_ns) * ros_by_log_time(judge->recording);
+  double span_ns =
+      (double)(topic->last_ns - topic->first_ns) * tb__recording_ros_by_log_time(judge->recording);
   tb__finding_input_t input = {
       .rule = TB__RULE_TOPIC_RATE, .kind = TB__SUBJECT_TOPIC, .subject = topic->name};
   if (topic->rate_hz <= 0 || topic->is_latched || topic->messages < RATE_AT_LEAST || !(span_ns > 0))
@@ -401,9 +479,16 @@ static void judge_declared_evidence(judge_t *judge)
     const char *name = manifest->evidence.items[i];
     tb__finding_input_t input = {
         .rule = TB__RULE_MISSING_EVIDENCE, .kind = TB__SUBJECT_TOPIC, .subject = name};
-    if (!is_recorded(judge->recording, name))
-      add(judge, &input, "the manifest declares it as evidence, and the recording has %s",
-          tb__recording_topic(judge->recording, name) ? "no message of it" : "no such topic");
+    const char *lack =
+        tb__recording_topic(judge->recording, name) ? "no message of it" : "no such topic";
+    if (is_recorded(judge->recording, name)) continue;
+    if (manifest->has_evidence)
+      add(judge, &input, "the manifest declares it as evidence, and the recording has %s", lack);
+    else
+      add(judge, &input,
+          "it is evidence of mode %s, as the manifest declares no other (evidence: [...]), and the "
+          "recording has %s",
+          tb__manifest_mode_name(manifest->mode), lack);
   }
 }
 
@@ -419,40 +504,37 @@ static void judge_evidence(judge_t *judge)
         "simulated time, and /clock is not in the recording");
 }
 
-static void judge_edge(judge_t *judge, uint32_t child, const tb__tf_edge_t *edge)
+static const char *topic_name(void *user, uint32_t topic)
 {
-  const tb__tf_cover_t *cover = &judge->recording->cover;
-  char subject[2 * TB__FRAME_TEXT_MAX + 8];
-  tb__finding_input_t input = {.kind = TB__SUBJECT_FRAME, .subject = subject};
-  snprintf(subject, sizeof subject, "%s -> %s", tb__tf_cover_name(cover, edge->parent),
-           tb__tf_cover_name(cover, child));
-  if (tb__tf_edge_is_shared(edge)) {
-    input.rule = TB__RULE_TF_TWO_PUBLISHERS;
-    add(judge, &input, "its parent changes between '%s' and '%s', %llu times",
-        tb__tf_cover_name(cover, edge->parent), tb__tf_cover_name(cover, edge->other_parent),
-        (unsigned long long)edge->parent_changes);
-    return;
-  }
-  uint64_t late = edge->late + edge->never;
-  int64_t most_ns = edge->wait ? tb__spread_quantile(edge->wait, 0.99) : 0;
-  if (late < LATE_AT_LEAST || most_ns <= judge->recording->limits.stall_ns) return;
-  input.rule = TB__RULE_TF_LATE;
-  add(judge, &input,
-      "%llu messages waited for it, %llu of them in vain; up to %s (99 %%), the longest on %s",
-      (unsigned long long)late, (unsigned long long)edge->never, tb__duration_text(most_ns).text,
-      judge->recording->topics[edge->late_topic].name);
+  const judge_t *judge = user;
+  return judge->recording->topics[topic].name;
+}
+
+static tb_status_t add_edge(void *user, const tb__finding_input_t *input, const char *evidence)
+{
+  add(user, input, "%s", evidence);
+  return TB_OK;
 }
 
 static void judge_transforms(judge_t *judge)
 {
-  const tb__tf_cover_t *cover = &judge->recording->cover;
-  for (uint32_t i = 0; i < cover->name_count; i++) {
-    const tb__tf_edge_t *edge = tb__tf_cover_edge(cover, i);
-    if (edge) judge_edge(judge, i, edge);
-  }
+  tb__tf_judge_t edges = {.cover = &judge->recording->cover,
+                          .late_ns = judge->recording->limits.stall_ns,
+                          .user = judge,
+                          .topic = topic_name,
+                          .add = add_edge};
+  tb_status_t status = tb__tf_cover_judge(&edges);
+  if (!judge->status) judge->status = status;
 }
 
-/* A topic without any definition is no fault of the recording: it is listed as such. */
+/* Why no definition that there is fits the topic's messages; "": there is none at all, or one fits.
+ * A topic without any is no fault of the recording: it is listed as such. */
+static const char *definition_note(const tb__recorded_topic_t *topic)
+{
+  bool is_unknown = topic->definition && !topic->known && topic->messages > 0;
+  return is_unknown ? tb__definition_entry_note(topic->definition) : "";
+}
+
 static void judge_definitions(judge_t *judge)
 {
   const tb__recording_t *recording = judge->recording;
@@ -463,6 +545,48 @@ static void judge_definitions(judge_t *judge)
     if (topic->unreadable)
       add(judge, &input, "%s: %llu of %llu messages are not of its definition", topic->type,
           (unsigned long long)topic->unreadable, (unsigned long long)topic->messages);
+    const char *note = definition_note(topic);
+    if (*note) add(judge, &input, "%s: %s", topic->type, note);
+  }
+}
+
+/* --- the log --- */
+
+/* The only topic of another time base; NULL: none, or several. */
+static const char *only_mixed(const tb__recording_t *recording)
+{
+  const char *found = NULL;
+  for (uint32_t i = 0; i < recording->topic_count; i++) {
+    const tb__recorded_topic_t *topic = &recording->topics[i];
+    bool is_mixed = false;
+    for (const tb__recorded_stream_t *stream = topic->first; stream; stream = stream->next)
+      is_mixed = is_mixed || stream->stamps.kinds[TB__STAMP_SYSTEM];
+    if (is_mixed && found) return NULL;
+    if (is_mixed) found = topic->name;
+  }
+  return found;
+}
+
+static const char *cause_of(const judge_t *judge, const tb__log_sentence_t *sentence)
+{
+  const tb__recording_t *recording = judge->recording;
+  bool is_steady;
+  const tb__tick_stream_t *all = &tb__recording_ticks(recording, &is_steady)->all;
+  if (sentence->is_of_jump && all->kinds[TB__TICK_BACKWARD]) return "/clock";
+  return sentence->is_of_mix ? only_mixed(recording) : NULL;
+}
+
+static void judge_log(judge_t *judge)
+{
+  const tb__recording_log_t *log = judge->recording->log;
+  for (size_t i = 0; log && i < log->count; i++) {
+    const tb__recorded_log_t *entry = &log->list[i];
+    tb__finding_input_t input = {.rule = TB__RULE_LOG_EVIDENCE,
+                                 .kind = TB__SUBJECT_NODE,
+                                 .subject = entry->logger,
+                                 .cause = cause_of(judge, entry->sentence)};
+    add(judge, &input, "%s (%llu times, first at %s): %s", entry->sentence->meaning,
+        (unsigned long long)entry->count, tb__moment_text(entry->first_ns).text, entry->text);
   }
 }
 
@@ -482,6 +606,7 @@ tb_status_t tb__recording_judge(const tb__recording_t *recording, tb__findings_t
   bool lacks_clock = tb__recording_lacks_clock(recording);
   judge_clock(&judge);
   judge_hosts(&judge);
+  judge_loggers(&judge);
   for (uint32_t i = 0; i < recording->topic_count; i++) {
     judge_topic_rate(&judge, &recording->topics[i]);
     for (const tb__recorded_stream_t *stream = recording->topics[i].first; stream;
@@ -491,5 +616,6 @@ tb_status_t tb__recording_judge(const tb__recording_t *recording, tb__findings_t
   judge_transforms(&judge);
   judge_evidence(&judge);
   judge_definitions(&judge);
+  judge_log(&judge);
   return judge.status;
 }

@@ -31,10 +31,11 @@ typedef struct scene {
   tb__manifest_t manifest;
   bool has_manifest;
   uint32_t clock, point, odom, sensor, edges, statics, latched;
-  int64_t now_ns;  /* system time */
-  int64_t sim_ns;  /* of /clock */
-  int64_t send_ns; /* how long messages are under way, or UNKNOWN: there are no publish times */
-  bool logs_ros;   /* log times are ROS time */
+  int64_t now_ns;     /* system time */
+  int64_t sim_ns;     /* of /clock */
+  int64_t send_ns;    /* how long messages are under way, or UNKNOWN: there are no publish times */
+  int64_t log_off_ns; /* how far stamps of log messages are behind */
+  bool logs_ros;      /* log times are ROS time */
 } scene_t;
 
 static scene_t *scene;
@@ -473,6 +474,30 @@ static void test_stamps_of_the_greatest_age(void **state)
   assert_none();
 }
 
+/* Played from a recording of a day before, without its /clock. */
+static void drive_shifted(int count, int64_t drift_ns)
+{
+  for (int i = 0; i < count; i++) {
+    drive(1);
+    take_point(scene->odom, scene->now_ns - 86400 * S - i * drift_ns, "yesterday");
+  }
+}
+
+static void test_stamps_that_are_always_as_far_behind(void **state)
+{
+  (void)state;
+  drive_shifted(20, MS);
+  assert_evidence(assert_one("stamp-old", "/other"),
+                  "all 20 stamps are 86400 s behind, always the same to 19.0 ms");
+}
+
+static void test_stamps_that_fall_further_behind(void **state)
+{
+  (void)state;
+  drive_shifted(20, 60 * MS);
+  assert_evidence(assert_one("stamp-old", "/other"), "have an age of up to 86401 s");
+}
+
 static void test_backward_stamps(void **state)
 {
   (void)state;
@@ -814,6 +839,119 @@ static void test_a_recorded_definition_that_does_not_fit(void **state)
   assert_int_equal(scene->recording.topics[number].first->stamps.kinds[TB__STAMP_GOOD], 1);
 }
 
+static void test_a_definition_that_fits_no_message(void **state)
+{
+  (void)state;
+  uint32_t number;
+  tb__recorded_topic_input_t input = {.name = "/odd",
+                                      .type = "odd_msgs/msg/Odd",
+                                      .definition = "string text\n",
+                                      .definition_encoding = "ros2msg",
+                                      .is_cdr = true};
+  assert_ok(tb__recording_add_topic(&scene->recording, &input, &number));
+  take_point(number, scene->now_ns, "frame");
+  assert_evidence(assert_one("definition-unknown", "/odd"), "odd_msgs/msg/Odd: ");
+}
+
+static void test_a_type_without_any_definition_is_listed_only(void **state)
+{
+  (void)state;
+  uint32_t odd = add_topic("/odd", "odd_msgs/msg/Odd", false, 1);
+  take_point(odd, scene->now_ns, "frame");
+  assert_none();
+}
+
+/* --- the log --- */
+
+static void take_log(uint32_t topic, const char *logger, const char *text)
+{
+  tb__test_cdr_t cdr;
+  tb__test_cdr_begin(&cdr);
+  tb__test_cdr_time(&cdr, scene->now_ns - scene->log_off_ns);
+  cdr.bytes[cdr.size++] = 30; /* WARN */
+  tb__test_cdr_text(&cdr, logger);
+  tb__test_cdr_text(&cdr, text);
+  tb__test_cdr_text(&cdr, "file.cpp");
+  tb__test_cdr_text(&cdr, "function");
+  tb__test_cdr_u32(&cdr, 1);
+  take(topic, &cdr);
+}
+
+static void test_sentences_in_the_log(void **state)
+{
+  (void)state;
+  uint32_t log = add_topic("/rosout", "rcl_interfaces/msg/Log", true, 2);
+  drive(10);
+  take_log(log, "costmap", "Lookup would require extrapolation into the future.");
+  take_log(log, "costmap", "Lookup would require extrapolation into the future.");
+  take_log(log, "planner", "all is well");
+  assert_evidence(assert_one("log-evidence", "costmap"), "(2 times, first at 170000000");
+}
+
+static void test_the_log_of_a_host_whose_clock_is_behind(void **state)
+{
+  (void)state;
+  uint32_t log = add_topic("/rosout", "rcl_interfaces/msg/Log", true, 2);
+  drive_shifted(20, MS);
+  take_log(log, "planner", "all is well");
+  scene->log_off_ns = 86400 * S;
+  take_log(log, "driver", "started");
+  judge();
+  assert_int_equal(tb__findings_count_of(scene->findings, 0), 2);
+  const tb__finding_t *host = tb__findings_at(scene->findings, 0);
+  assert_string_equal(host->rule->id, "host-offset");
+  assert_string_equal(host->subjects[0].name, "driver");
+  assert_evidence(&host->subjects[0], "are stamped 86400 s before log times");
+  assert_int_equal(host->caused_count, 1);
+  assert_string_equal(host->caused[0]->rule->id, "stamp-old");
+}
+
+static void test_log_messages_that_were_kept_for_later(void **state)
+{
+  (void)state;
+  uint32_t log = add_topic("/rosout", "rcl_interfaces/msg/Log", true, 2);
+  drive(20);
+  scene->log_off_ns = 10 * S;
+  take_log(log, "driver", "started");
+  assert_none();
+}
+
+static void test_a_log_without_such_sentences(void **state)
+{
+  (void)state;
+  uint32_t log = add_topic("/rosout", "rcl_interfaces/msg/Log", true, 2);
+  drive(10);
+  for (int i = 0; i < 100; i++)
+    take_log(log, "planner", "the future is bright, the queue is short");
+  assert_none();
+}
+
+static void test_a_log_message_that_is_cut(void **state)
+{
+  (void)state;
+  tb__test_cdr_t cdr;
+  uint32_t log = add_topic("/rosout", "rcl_interfaces/msg/Log", true, 2);
+  tb__test_cdr_begin(&cdr);
+  tb__test_cdr_time(&cdr, scene->now_ns);
+  take(log, &cdr);
+  assert_evidence(assert_one("definition-unknown", "/rosout"), "1 of 1 messages");
+}
+
+static void test_sentences_below_the_jump_that_explains_them(void **state)
+{
+  (void)state;
+  uint32_t log = add_topic("/rosout", "rcl_interfaces/msg/Log", true, 2);
+  simulate(200);
+  scene->sim_ns -= S;
+  simulate(200);
+  take_log(log, "ekf", "Detected jump back in time. Clearing TF buffer.");
+  judge();
+  const tb__finding_t *jump = tb__findings_at(scene->findings, 0);
+  assert_string_equal(jump->rule->id, "clock-backwards");
+  assert_int_equal(jump->caused_count, 1);
+  assert_string_equal(jump->caused[0]->rule->id, "log-evidence");
+}
+
 static void test_runs_that_begin_again(void **state)
 {
   (void)state;
@@ -897,7 +1035,22 @@ static void test_declared_evidence(void **state)
   (void)state;
   with_manifest("timebase_manifest: 1\nmode: vehicle\nevidence: [/tf, /map]\n");
   drive(100);
-  assert_evidence(assert_one("missing-evidence", "/map"), "no message of it");
+  assert_evidence(assert_one("missing-evidence", "/map"), "declares it as evidence");
+}
+
+static void test_evidence_by_default(void **state)
+{
+  (void)state;
+  with_manifest("timebase_manifest: 1\nmode: vehicle\n");
+  drive(100);
+  judge();
+  for (size_t i = 0; i < tb__findings_count(scene->findings); i++) {
+    const tb__finding_t *finding = tb__findings_at(scene->findings, i);
+    if (strcmp(finding->rule->id, "missing-evidence") != 0) continue;
+    assert_evidence(&finding->subjects[0], "evidence of mode vehicle, as the manifest declares no");
+    return;
+  }
+  fail_with_findings();
 }
 
 static void test_a_rule_that_is_off_for_a_topic(void **state)
@@ -999,6 +1152,8 @@ int main(void)
       SCENARIO(test_clocks_of_hosts_that_are_near),
       SCENARIO(test_old_stamps),
       SCENARIO(test_stamps_of_the_greatest_age),
+      SCENARIO(test_stamps_that_are_always_as_far_behind),
+      SCENARIO(test_stamps_that_fall_further_behind),
       SCENARIO(test_backward_stamps),
       SCENARIO(test_equal_stamps_and_other_frames_are_not_backward),
       SCENARIO(test_several_publishers_are_not_in_order),
@@ -1028,6 +1183,14 @@ int main(void)
       SCENARIO(test_simulated_time_without_a_clock),
       SCENARIO(test_messages_that_are_not_of_their_definition),
       SCENARIO(test_a_recorded_definition_that_does_not_fit),
+      SCENARIO(test_a_definition_that_fits_no_message),
+      SCENARIO(test_a_type_without_any_definition_is_listed_only),
+      SCENARIO(test_sentences_in_the_log),
+      SCENARIO(test_the_log_of_a_host_whose_clock_is_behind),
+      SCENARIO(test_log_messages_that_were_kept_for_later),
+      SCENARIO(test_a_log_without_such_sentences),
+      SCENARIO(test_a_log_message_that_is_cut),
+      SCENARIO(test_sentences_below_the_jump_that_explains_them),
       SCENARIO(test_runs_that_begin_again),
       SCENARIO(test_a_budget),
       SCENARIO(test_a_budget_that_is_met),
@@ -1035,6 +1198,7 @@ int main(void)
       SCENARIO(test_a_rate_far_from_the_declared_one),
       SCENARIO(test_a_declared_rate_is_in_ros_time),
       SCENARIO(test_declared_evidence),
+      SCENARIO(test_evidence_by_default),
       SCENARIO(test_a_rule_that_is_off_for_a_topic),
       SCENARIO(test_more_frames_than_there_is_room_for),
       SCENARIO(test_more_topics_than_are_judged),

@@ -6,6 +6,46 @@
 #define LAUNCH_SIM_TIME "Node(..., parameters=[{'use_sim_time': True}])"
 
 static const tb__rule_t rules[TB__RULE_COUNT] = {
+    [TB__RULE_SIM_TIME_TYPE] =
+        {
+            .id = "sim-time-type",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} is true of another type than boolean",
+            .many = "{count} parameters are true of another type than boolean: {list}",
+            .consequence = "It splits a graph of ROS 1: nodes of rospy that start now follow "
+                           "/clock, nodes of roscpp and timebase stay on wall time.",
+            .remedy_ros = "rosparam set {subject} true",
+            .remedy_timebase = "timebase param set {subject} true --ros1",
+            .remedy_launch = "<param name=\"{subject}\" type=\"bool\" value=\"true\"/>",
+        },
+    [TB__RULE_SIM_TIME_UNSET] =
+        {
+            .id = "sim-time-unset",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} is not true in a graph of ROS 1 with /clock",
+            .many = "{count} parameters are not true in graphs of ROS 1 with /clock: {list}",
+            .consequence = "Nodes that start now stay on wall time, whatever is on /clock: their "
+                           "stamps and timers do not fit what is simulated or played.",
+            .remedy_ros = "rosparam set {subject} true",
+            .remedy_timebase = "timebase param set {subject} true --ros1",
+            .remedy_launch = "<param name=\"{subject}\" type=\"bool\" value=\"true\"/>",
+        },
+    [TB__RULE_CLOCK_MISSING] =
+        {
+            .id = "clock-missing",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} is true and nothing ticks on /clock",
+            .many = "{count} parameters are true and nothing ticks on /clock: {list}",
+            .consequence = "Nodes of ROS 1 that start now wait for a first tick: their time is 0, "
+                           "sleeps and timers do not end.",
+            .remedy_ros = "rosparam delete {subject}",
+            .remedy_timebase = "timebase serve --ros1",
+            .remedy_launch = "<node pkg=\"rosbag\" type=\"play\" name=\"player\" "
+                             "args=\"--clock $(arg bag)\"/>  <!-- or a simulator -->",
+        },
     [TB__RULE_MIXED_TIME_BASE] =
         {
             .id = "mixed-time-base",
@@ -31,6 +71,33 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_ros = "ros2 param set {subject} use_sim_time {detail}",
             .remedy_timebase = "timebase param set {subject} use_sim_time {detail}",
             .remedy_launch = "Node(..., parameters=[{'use_sim_time': ...}])  # {detail}",
+        },
+    [TB__RULE_NODE_MISSING] =
+        {
+            .id = "node-missing",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject} is declared in the manifest and is not on the graph",
+            .many = "{count} nodes are declared in the manifest and are not on the graph: {list}",
+            .consequence = "What was tested with it runs without it: what it publishes, watches or "
+                           "stops is missing.",
+            .remedy_ros = "ros2 node list",
+            .remedy_timebase = "timebase nodes",
+            .remedy_launch = "Node(...)  # {subject}; or take it out of the manifest",
+        },
+    [TB__RULE_CLOCK_DECLARED] =
+        {
+            .id = "clock-declared",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "{subject} is not published as the manifest declares",
+            .many = "{count} clock topics are not published as the manifest declares: {list}",
+            .consequence =
+                "The time of all nodes comes from elsewhere than was tested, or does not "
+                "reach those that rely on its QoS.",
+            .remedy_ros = "ros2 topic info --verbose {subject}",
+            .remedy_timebase = "timebase nodes",
+            .remedy_launch =
+                "ExecuteProcess(cmd=['ros2', 'bag', 'play', bag, '--clock'])  # or the "
+                "simulator; as in the manifest",
         },
     [TB__RULE_CLOCK_TWO_PUBLISHERS] =
         {
@@ -146,9 +213,10 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .many = "{count} clock topics do not tick as expected: {list}",
             .consequence = "Simulated time is as coarse as its ticks: timers and stamps are wrong "
                            "by up to one period.",
-            .remedy_ros = "ros2 bag play --clock 100 BAG",
-            .remedy_timebase = "timebase play --clock 100 BAG",
-            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', '--clock', '100', bag])",
+            .remedy_ros = "ros2 bag play --clock {detail} BAG",
+            .remedy_timebase = "timebase play --clock {detail} BAG",
+            .remedy_launch =
+                "ExecuteProcess(cmd=['ros2', 'bag', 'play', '--clock', '{detail}', bag])",
         },
     [TB__RULE_CLOCK_ERROR] =
         {
@@ -213,6 +281,19 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_ros = "ros2 topic echo --field header.stamp {subject}",
             .remedy_timebase = "timebase nodes",
             .remedy_launch = LAUNCH_SIM_TIME "  # of what publishes {subject}",
+        },
+    [TB__RULE_STAMP_DECLARED] =
+        {
+            .id = "stamp-declared",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "{subject}{of} has stamps of another time than the manifest declares",
+            .many = "{count} topics{of} have stamps of another time than the manifest declares: "
+                    "{list}",
+            .consequence = "What uses its stamps as declared takes one time for the other.",
+            .remedy_ros = "ros2 topic echo --field header.stamp {subject}",
+            .remedy_timebase = "timebase nodes",
+            .remedy_launch = "Node(..., parameters=[{'use_sim_time': ...}])  # of what publishes "
+                             "{subject}; or put the manifest right",
         },
     [TB__RULE_STAMP_FUTURE] =
         {
@@ -290,6 +371,19 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_launch = "Node(..., parameters=[{'publish_rate': 10.0}])  # of what publishes "
                              "{subject}; parameters differ",
         },
+    [TB__RULE_TOPIC_DECLARED] =
+        {
+            .id = "topic-declared",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} is not published as the manifest declares",
+            .many = "{count} topics{of} are not published as the manifest declares: {list}",
+            .consequence =
+                "What depends on it receives nothing: a topic without a publisher, or of "
+                "another type, is never matched.",
+            .remedy_ros = "ros2 topic info --verbose {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch = "Node(..., remappings=[('...', '{subject}')])  # of what publishes it",
+        },
     [TB__RULE_TF_TWO_PUBLISHERS] =
         {
             .id = "tf-two-publishers",
@@ -363,6 +457,18 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase nodes --wait 10",
             .remedy_launch = "SetEnvironmentVariable('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')  "
                              "# the same for all processes",
+        },
+    [TB__RULE_NODE_UNREACHABLE] =
+        {
+            .id = "node-unreachable",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject} is registered with the ROS 1 master and does not answer",
+            .many = "{count} nodes are registered with the ROS 1 master and do not answer: {list}",
+            .consequence = "Subscribers go on trying to connect to it, and lists of nodes and "
+                           "publishers have it as if it were there.",
+            .remedy_ros = "rosnode cleanup",
+            .remedy_timebase = "timebase nodes --ros1",
+            .remedy_launch = "<node ... respawn=\"true\"/>  <!-- of {subject} -->",
         },
     [TB__RULE_NODE_NAME_SHARED] =
         {

@@ -16,8 +16,13 @@ typedef enum tb__severity {
 /* In the order of explanation: where several rules could be the cause of a finding, the first one
  * is. */
 typedef enum tb__rule_id {
+  TB__RULE_SIM_TIME_TYPE,
+  TB__RULE_SIM_TIME_UNSET,
+  TB__RULE_CLOCK_MISSING,
   TB__RULE_MIXED_TIME_BASE,
   TB__RULE_TIME_BASE_DECLARED,
+  TB__RULE_NODE_MISSING,
+  TB__RULE_CLOCK_DECLARED,
   TB__RULE_CLOCK_TWO_PUBLISHERS,
   TB__RULE_CLOCK_TWO_STREAMS,
   TB__RULE_CLOCK_QOS,
@@ -32,18 +37,21 @@ typedef enum tb__rule_id {
   TB__RULE_ACTIVE_BEFORE_CLOCK,
   TB__RULE_STAMP_ZERO,
   TB__RULE_STAMP_OTHER_DOMAIN,
+  TB__RULE_STAMP_DECLARED,
   TB__RULE_STAMP_FUTURE,
   TB__RULE_STAMP_OLD,
   TB__RULE_STAMP_BACKWARD,
   TB__RULE_STALE_EPOCH,
   TB__RULE_RECEIPT_STAMPED,
   TB__RULE_TOPIC_RATE,
+  TB__RULE_TOPIC_DECLARED,
   TB__RULE_TF_TWO_PUBLISHERS,
   TB__RULE_TF_LATE,
   TB__RULE_TF_OLD_EPOCH,
   TB__RULE_MISSING_EVIDENCE,
   TB__RULE_LOG_EVIDENCE,
   TB__RULE_NODE_UNANNOUNCED,
+  TB__RULE_NODE_UNREACHABLE,
   TB__RULE_NODE_NAME_SHARED,
   TB__RULE_TIME_BASE_UNKNOWN,
   TB__RULE_DEFINITION_UNKNOWN,
@@ -63,6 +71,16 @@ typedef struct tb__rule {
   const char *remedy_timebase; /* ours; never NULL */
   const char *remedy_launch;   /* what makes it last: a line of a launch file or of a program */
 } tb__rule_t;
+
+/* What to do on a graph of ROS 1, in place of the rule's own. */
+typedef struct tb__remedies {
+  const char *remedy_ros;      /* a command of ROS 1 */
+  const char *remedy_timebase; /* see above; the same texts as those of the rule */
+  const char *remedy_launch;   /* a line of a launch file of ROS 1 */
+} tb__remedies_t;
+
+/* NULL: the rule's own are right there too. */
+TB_PRIVATE_API const tb__remedies_t *tb__rule_ros1(tb__rule_id_t id);
 
 /* Never NULL. */
 TB_PRIVATE_API const tb__rule_t *tb__rule(tb__rule_id_t id);

@@ -47,6 +47,26 @@ static void test_each_row_is_whole(void **state)
   }
 }
 
+static void test_remedies_of_ros1_are_whole(void **state)
+{
+  (void)state;
+  int count = 0;
+  for (int i = 0; i < TB__RULE_COUNT; i++) {
+    const tb__remedies_t *own = tb__rule_ros1((tb__rule_id_t)i);
+    if (!own) continue;
+    const char *texts[] = {own->remedy_ros, own->remedy_timebase, own->remedy_launch};
+    for (size_t j = 0; j < sizeof texts / sizeof *texts; j++) {
+      if (!texts[j] || !texts[j][0])
+        fail_msg("%s: text %zu is missing", tb__rule((tb__rule_id_t)i)->id, j);
+      assert_places_are_known(texts[j]);
+      assert_null(strstr(texts[j], "ros2"));
+    }
+    count++;
+  }
+  assert_true(count > 5);
+  assert_null(tb__rule_ros1(TB__RULE_CLOCK_QOS)); /* ROS 1 has no QoS */
+}
+
 static void test_ids_find_their_row(void **state)
 {
   (void)state;
@@ -72,6 +92,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_row_is_whole),
+      cmocka_unit_test(test_remedies_of_ros1_are_whole),
       cmocka_unit_test(test_ids_find_their_row),
       cmocka_unit_test(test_names_of_severities),
   };

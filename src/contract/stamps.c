@@ -40,22 +40,21 @@ void tb__stamps_init(tb__stamps_t *stamps, const tb__stamp_limits_t *limits)
 
 /* After a jump back by J, time that went on as before is J ahead of ROS time: in-flight samples are
  * somewhat below that. What is less than half of it ahead belongs to the new time. */
-static bool is_of_stale_epoch(const tb__stamps_t *stamps, const tb__stamp_sample_t *sample)
+static bool is_of_stale_epoch(const tb__stamp_limits_t *limits, const tb__stamp_sample_t *sample)
 {
   if (sample->epoch.number == 0) return false;
   int64_t jump_ns = minus(sample->epoch.from_ns, sample->epoch.to_ns);
   int64_t ahead_ns = minus(sample->stamp_ns, sample->ros_ns);
-  return ahead_ns > stamps->limits.future_ns && ahead_ns >= jump_ns / 2 &&
-         minus(ahead_ns, jump_ns) <= stamps->limits.future_ns;
+  return ahead_ns > limits->future_ns && ahead_ns >= jump_ns / 2 &&
+         minus(ahead_ns, jump_ns) <= limits->future_ns;
 }
 
-static tb__stamp_kind_t kind_of(const tb__stamps_t *stamps, const tb__stamp_sample_t *sample)
+tb__stamp_kind_t tb__stamp_kind(const tb__stamp_limits_t *limits, const tb__stamp_sample_t *sample)
 {
-  const tb__stamp_limits_t *limits = &stamps->limits;
   if (!sample->has_stamp) return TB__STAMP_NONE;
   if (sample->stamp_ns == 0) return TB__STAMP_ZERO;
   if (sample->ros_ns == 0) return TB__STAMP_UNJUDGED;
-  if (is_of_stale_epoch(stamps, sample)) return TB__STAMP_STALE_EPOCH;
+  if (is_of_stale_epoch(limits, sample)) return TB__STAMP_STALE_EPOCH;
   int64_t age_ns = minus(sample->ros_ns, sample->stamp_ns);
   int64_t off_ns = apart(sample->ros_ns, sample->stamp_ns);
   if (off_ns > limits->other_ns && sample->system_ns != 0) {
@@ -130,7 +129,7 @@ static void note_excess(tb__stamp_excess_t *excess, const tb__stamp_sample_t *sa
 
 tb__stamp_kind_t tb__stamps_feed(tb__stamps_t *stamps, const tb__stamp_sample_t *sample)
 {
-  tb__stamp_kind_t kind = kind_of(stamps, sample);
+  tb__stamp_kind_t kind = tb__stamp_kind(&stamps->limits, sample);
   bool is_first = stamps->kinds[kind]++ == 0;
   note_arrival(stamps, sample->arrival_ns);
   switch (kind) {

@@ -53,6 +53,9 @@ typedef enum tb__stamp_kind {
   TB__STAMP_KIND_COUNT,
 } tb__stamp_kind_t;
 
+TB_PRIVATE_API tb__stamp_kind_t tb__stamp_kind(const tb__stamp_limits_t *limits,
+                                               const tb__stamp_sample_t *sample);
+
 /* How ages of one kind of stamp were off. */
 typedef struct tb__stamp_excess {
   int64_t greatest_ns; /* of the amount ahead or the age, 0 if there was none */

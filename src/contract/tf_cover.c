@@ -246,11 +246,15 @@ tb_status_t tb__tf_cover_transform(tb__tf_cover_t *cover, const tb__tf_transform
   if (parent == child) return TB_OK; /* long names are cut */
   status = give_up(cover, transform->received_ns);
   tb__tf_edge_t *edge = &cover->edges[child];
+  edge->is_both |= edge->is_set && edge->is_static != transform->is_static;
   if (edge->is_set && edge->parent != parent) {
     edge->parent_changes++;
     edge->other_parent = edge->parent;
   }
-  note_publisher(edge, transform->publisher);
+  if (transform->is_static)
+    edge->static_publisher = transform->publisher;
+  else
+    note_publisher(edge, transform->publisher);
   edge->is_set = true;
   edge->is_static = transform->is_static;
   edge->parent = parent;
@@ -261,6 +265,25 @@ tb_status_t tb__tf_cover_transform(tb__tf_cover_t *cover, const tb__tf_transform
   edge->count++;
   tb_status_t answered = answer(cover, child, transform->received_ns);
   return status ? status : answered;
+}
+
+tb_status_t tb__tf_cover_old_epoch(tb__tf_cover_t *cover, const tb__tf_transform_t *transform,
+                                   int64_t ros_ns)
+{
+  uint32_t parent, child;
+  if (is_to_itself(transform)) return TB_OK;
+  tb_status_t status = find_name(cover, transform->child, transform->child_length, &child);
+  if (!status) status = find_name(cover, transform->parent, transform->parent_length, &parent);
+  if (status) return status == TB_ERR_LIMIT ? TB_OK : status;
+  tb__tf_edge_t *edge = &cover->edges[child];
+  if (!edge->is_set) edge->parent = parent;
+  edge->is_set = true;
+  if (edge->old_epoch++ == 0) {
+    edge->old_stamp_ns = transform->stamp_ns;
+    edge->old_at_ns = ros_ns;
+  }
+  edge->old_publisher = transform->publisher;
+  return TB_OK;
 }
 
 tb_status_t tb__tf_cover_message(tb__tf_cover_t *cover, uint32_t topic, const char *frame,
@@ -305,6 +328,62 @@ void tb__tf_cover_end(tb__tf_cover_t *cover)
     drop_first(cover);
 }
 
+/* How long it has waited, and will at least: until the edge has reached its stamp. */
+static int64_t expected_wait(const tb__tf_cover_t *cover, const tb__tf_waiting_t *waiting,
+                             int64_t now_ns)
+{
+  const tb__tf_edge_t *edge = &cover->edges[waiting->child];
+  int64_t wait_ns = minus(now_ns, waiting->received_ns);
+  int64_t ahead_ns = edge->count > 0 ? minus(waiting->stamp_ns, edge->newest_ns) : 0;
+  if (ahead_ns <= 0) return wait_ns;
+  return minus(wait_ns, -ahead_ns);
+}
+
+tb_status_t tb__tf_cover_cut(tb__tf_cover_t *cover, int64_t now_ns, int64_t patience_ns)
+{
+  tb_status_t status = TB_OK;
+  for (trim(cover); cover->waiting_count; trim(cover)) {
+    const tb__tf_waiting_t *first = &cover->waiting[cover->waiting_at];
+    int64_t wait_ns = expected_wait(cover, first, now_ns);
+    if (wait_ns <= patience_ns) {
+      drop_first(cover);
+      continue;
+    }
+    tb_status_t noted = note_late(cover, first, wait_ns, false);
+    if (!status) status = noted;
+    remove_waiting(cover, cover->waiting_at + 1);
+  }
+  return status;
+}
+
+void tb__tf_cover_restart(tb__tf_cover_t *cover)
+{
+  for (uint32_t i = 0; i < cover->topic_count; i++) {
+    free(cover->topics[i].wait);
+    cover->topics[i] = (tb__tf_topic_t){0};
+  }
+  for (uint32_t i = 0; i < cover->edge_capacity; i++) {
+    tb__tf_edge_t *edge = &cover->edges[i];
+    free(edge->wait);
+    edge->wait = NULL;
+    edge->parent_changes = edge->handovers = edge->late = edge->never = edge->old_epoch = 0;
+  }
+}
+
+void tb__tf_cover_gone(tb__tf_cover_t *cover, uint64_t publisher)
+{
+  for (uint32_t i = 0; i < cover->edge_capacity; i++) {
+    tb__tf_edge_t *edge = &cover->edges[i];
+    if (edge->is_both && (edge->static_publisher == publisher || edge->publishers[0] == publisher))
+      edge->is_both = false;
+    /* The number may be another publisher's next. */
+    for (int k = 0; k < 2; k++)
+      if (edge->publishers[k] == publisher) edge->publishers[k] = 0;
+    if (edge->static_publisher == publisher) edge->static_publisher = 0;
+    if (edge->old_publisher == publisher) edge->old_publisher = 0;
+  }
+}
+
 /* --- results --- */
 
 const tb__tf_topic_t *tb__tf_cover_topic(const tb__tf_cover_t *cover, uint32_t topic)
@@ -324,5 +403,5 @@ const char *tb__tf_cover_name(const tb__tf_cover_t *cover, uint32_t frame)
 
 bool tb__tf_edge_is_shared(const tb__tf_edge_t *edge)
 {
-  return edge->parent_changes >= TURNS_OF_TWO || edge->handovers >= TURNS_OF_TWO;
+  return edge->is_both || edge->parent_changes >= TURNS_OF_TWO || edge->handovers >= TURNS_OF_TWO;
 }

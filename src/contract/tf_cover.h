@@ -23,25 +23,31 @@ enum { TB__TF_PUBLISHERS = 2 };
 /* The transform to a frame from its parent. */
 typedef struct tb__tf_edge {
   bool is_set, is_static;
+  bool is_both; /* static transforms and others */
   uint32_t parent;
   int64_t oldest_ns, newest_ns; /* stamps, since the last jump */
   uint64_t count;
   uint64_t parent_changes; /* how often it came from another parent than the time before */
   uint32_t other_parent;   /* the one before the last change */
   uint64_t publishers[TB__TF_PUBLISHERS]; /* the last two; 0: none, or not known */
-  uint64_t handovers;     /* how often another of them sent it than the time before */
-  uint64_t late;          /* messages whose last missing transform it was */
-  uint64_t never;         /* messages that waited for it in vain */
-  tb__spread_t *wait;     /* of both, from receipt on; NULL: none */
-  uint32_t late_topic;    /* of the longest wait */
-  uint32_t first_waiting; /* number from 1 on; 0: none */
+  uint64_t static_publisher; /* the last one of static transforms; 0: none, or not known */
+  uint64_t handovers;        /* how often another of them sent it than the time before */
+  uint64_t late;             /* messages whose last missing transform it was */
+  uint64_t never;            /* messages that waited for it in vain */
+  tb__spread_t *wait;        /* of both, from receipt on; NULL: none */
+  uint32_t late_topic;       /* of the longest wait */
+  uint64_t old_epoch;        /* transforms of the time before a jump back */
+  int64_t old_stamp_ns;      /* of the first one, .. */
+  int64_t old_at_ns;         /* .. and ROS time then */
+  uint64_t old_publisher;    /* of the last one; 0: not known */
+  uint32_t first_waiting;    /* number from 1 on; 0: none */
 } tb__tf_edge_t;
 
 typedef struct tb__tf_topic {
   uint64_t messages;  /* with a frame and a stamp */
   uint64_t covered;   /* answered at receipt */
   uint64_t waited;    /* answered later */
-  uint64_t never;     /* not within the 10 s that tf2 keeps */
+  uint64_t never;     /* not within the 10 s that tf2 keeps, or not before a cut */
   uint64_t too_old;   /* the stamp is before what tf2 keeps */
   uint64_t unknown;   /* the frame is in no transform, or not yet, or has no root */
   uint64_t dropped;   /* not followed: a jump, too many that wait, or the end */
@@ -90,10 +96,26 @@ TB_PRIVATE_API tb_status_t tb__tf_cover_transform(tb__tf_cover_t *cover,
 TB_PRIVATE_API tb_status_t tb__tf_cover_message(tb__tf_cover_t *cover, uint32_t topic,
                                                 const char *frame, size_t length, int64_t stamp_ns,
                                                 int64_t received_ns);
+/* A transform of the time before a jump back, when ROS time is `ros_ns`: counted, and in no buffer.
+ * TB_ERR_NO_MEMORY. */
+TB_PRIVATE_API tb_status_t tb__tf_cover_old_epoch(tb__tf_cover_t *cover,
+                                                  const tb__tf_transform_t *transform,
+                                                  int64_t ros_ns);
 /* ROS time has jumped back: buffers are cleared, static transforms stay. */
 TB_PRIVATE_API void tb__tf_cover_clear(tb__tf_cover_t *cover);
 /* No more comes: what still waits is dropped. */
 TB_PRIVATE_API void tb__tf_cover_end(tb__tf_cover_t *cover);
+/* The same at a time at which more would come: messages that wait for longer than `patience_ns`, in
+ * which what the transform is behind their stamps counts, are of those that waited in vain.
+ * TB_ERR_NO_MEMORY. */
+TB_PRIVATE_API tb_status_t tb__tf_cover_cut(tb__tf_cover_t *cover, int64_t now_ns,
+                                            int64_t patience_ns);
+/* Counts again from 0, for topics that may be others; transforms and publishers stay. Nothing may
+ * wait: tb__tf_cover_end. */
+TB_PRIVATE_API void tb__tf_cover_restart(tb__tf_cover_t *cover);
+
+/* The publisher has ended: an edge that is static no longer is not. */
+TB_PRIVATE_API void tb__tf_cover_gone(tb__tf_cover_t *cover, uint64_t publisher);
 
 /* NULL: there is no such topic. */
 TB_PRIVATE_API const tb__tf_topic_t *tb__tf_cover_topic(const tb__tf_cover_t *cover,
@@ -101,8 +123,8 @@ TB_PRIVATE_API const tb__tf_topic_t *tb__tf_cover_topic(const tb__tf_cover_t *co
 /* The edge to the frame of that number, below `name_count`; NULL: it has no parent. */
 TB_PRIVATE_API const tb__tf_edge_t *tb__tf_cover_edge(const tb__tf_cover_t *cover, uint32_t child);
 TB_PRIVATE_API const char *tb__tf_cover_name(const tb__tf_cover_t *cover, uint32_t frame);
-/* Whether two send it by turns: known publishers, or two parents. One that takes over from another
- * does not count. */
+/* Whether two send it by turns: known publishers, or two parents; or it is static and not. One that
+ * takes over from another does not count. */
 TB_PRIVATE_API bool tb__tf_edge_is_shared(const tb__tf_edge_t *edge);
 
 #endif

@@ -196,6 +196,108 @@ static void test_two_parents_of_a_frame(void **state)
   assert_true(tb__tf_edge_is_shared(edge_to("base")));
 }
 
+static void send_static_by(uint64_t publisher, const char *parent, const char *child)
+{
+  tb__tf_transform_t transform = {.parent = parent,
+                                  .child = child,
+                                  .parent_length = strlen(parent),
+                                  .child_length = strlen(child),
+                                  .publisher = publisher,
+                                  .is_static = true};
+  assert_ok(tb__tf_cover_transform(&cover, &transform));
+}
+
+static void test_static_and_not(void **state)
+{
+  (void)state;
+  send_static_by(1, "base", "laser");
+  send_static_by(2, "base", "laser"); /* the same again, as of a second description of the robot */
+  send_by(3, "odom", "base", S, S);
+  assert_false(tb__tf_edge_is_shared(edge_to("laser")));
+  assert_false(tb__tf_edge_is_shared(edge_to("base")));
+  send_by(3, "base", "laser", S, S);
+  assert_true(tb__tf_edge_is_shared(edge_to("laser")));
+  tb__tf_cover_restart(&cover);
+  assert_true(tb__tf_edge_is_shared(edge_to("laser")));
+  tb__tf_cover_gone(&cover, 4);
+  assert_true(tb__tf_edge_is_shared(edge_to("laser")));
+  tb__tf_cover_gone(&cover, 2);
+  assert_false(tb__tf_edge_is_shared(edge_to("laser")));
+}
+
+static void test_a_cut(void **state)
+{
+  (void)state;
+  make_tree();
+  take("laser", 102 * S, 102 * S); /* the edge is 2 s behind it */
+  take("laser", 100 * S + 400 * MS, 102 * S);
+  take("laser", 100 * S + 400 * MS + 1, 102 * S);
+  assert_ok(tb__tf_cover_cut(&cover, 102 * S + 600 * MS, S));
+  assert_int_equal(counts()->never, 2);
+  assert_int_equal(counts()->dropped, 1); /* exactly a second */
+  assert_int_equal(counts()->worst_ns, 2 * S + 600 * MS);
+  assert_int_equal(edge_to("base")->never, 2);
+  assert_int_equal(cover.waiting_count, 0);
+}
+
+static void test_a_cut_after_a_jump(void **state)
+{
+  (void)state;
+  make_tree();
+  tb__tf_cover_clear(&cover);
+  take("laser", 50 * S, 50 * S); /* of the edge there is no transform of the new time */
+  take("laser", 50 * S + MS, 50 * S + MS);
+  assert_ok(tb__tf_cover_cut(&cover, 51 * S + 1, S));
+  assert_int_equal(counts()->never, 1);
+  assert_int_equal(counts()->dropped, 1);
+}
+
+static void test_a_restart_keeps_the_tree(void **state)
+{
+  (void)state;
+  make_tree();
+  take("laser", 101 * S, 101 * S);
+  send("odom", "base", 101 * S, 101 * S + MS);
+  for (int i = 0; i < 10; i++)
+    send_by(1 + (uint64_t)i % 2, "map", "odom", 101 * S, 101 * S);
+  tb__tf_cover_end(&cover);
+  tb__tf_cover_restart(&cover);
+  assert_int_equal(counts()->waited, 0);
+  assert_null(counts()->wait);
+  assert_int_equal(edge_to("base")->late, 0);
+  assert_null(edge_to("base")->wait);
+  assert_false(tb__tf_edge_is_shared(edge_to("odom")));
+  take("laser", 101 * S, 101 * S);
+  assert_int_equal(counts()->covered, 1);
+}
+
+static void test_old_epochs(void **state)
+{
+  (void)state;
+  make_tree();
+  tb__tf_transform_t old = {.parent = "odom",
+                            .child = "base",
+                            .parent_length = 4,
+                            .child_length = 4,
+                            .stamp_ns = 900 * S,
+                            .received_ns = 100 * S,
+                            .publisher = 7};
+  assert_ok(tb__tf_cover_old_epoch(&cover, &old, 100 * S));
+  old.stamp_ns = 901 * S;
+  assert_ok(tb__tf_cover_old_epoch(&cover, &old, 101 * S));
+  assert_int_equal(edge_to("base")->old_epoch, 2);
+  assert_int_equal(edge_to("base")->old_stamp_ns, 900 * S);
+  assert_int_equal(edge_to("base")->old_at_ns, 100 * S);
+  assert_int_equal(edge_to("base")->old_publisher, 7);
+  take("laser", 101 * S, 101 * S); /* it covers nothing */
+  assert_int_equal(counts()->covered, 0);
+  old.child = "arm"; /* nothing else is known of it */
+  old.child_length = 3;
+  assert_ok(tb__tf_cover_old_epoch(&cover, &old, 101 * S));
+  take("arm", 101 * S, 101 * S);
+  assert_int_equal(counts()->covered, 0);
+}
+
 static void test_loops_end(void **state)
 {
   (void)state;
@@ -252,6 +354,7 @@ static void test_anything(void **state)
       break;
     case 1:
       if (test_random(&seed) % 1000 == 0) tb__tf_cover_clear(&cover);
+      if (test_random(&seed) % 1000 == 0) assert_ok(tb__tf_cover_cut(&cover, now_ns, stamp_ns));
       break;
     case 2:
     case 3:
@@ -283,6 +386,11 @@ int main(void)
       SCENARIO(test_two_publishers_of_an_edge),
       SCENARIO(test_a_publisher_that_takes_over),
       SCENARIO(test_two_parents_of_a_frame),
+      SCENARIO(test_static_and_not),
+      SCENARIO(test_a_cut),
+      SCENARIO(test_a_cut_after_a_jump),
+      SCENARIO(test_a_restart_keeps_the_tree),
+      SCENARIO(test_old_epochs),
       SCENARIO(test_loops_end),
       SCENARIO(test_more_that_wait_than_there_is_room_for),
       SCENARIO(test_more_frames_than_there_is_room_for),

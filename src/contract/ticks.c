@@ -243,6 +243,7 @@ static tb__tick_kind_t step_forward(tb__tick_stream_t *stream, const tb__ticks_t
   } else if (!ticks->has_steady || !note_wait(stream, &ticks->limits, wait_ns, arrival_ns)) {
     note_step(stream, &ticks->limits, step_ns, wait_ns);
   }
+  if (kind != TB__TICK_SKIP && step_ns > stream->longest_step_ns) stream->longest_step_ns = step_ns;
   move_to(stream, tick_ns, arrival_ns);
   return kind;
 }

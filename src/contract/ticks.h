@@ -58,6 +58,7 @@ typedef struct tb__tick_stream {
   int64_t waits[TB__TICK_STEPS];
   uint32_t next_step;
   int64_t usual_step_ns, usual_wait_ns; /* their medians; 0: too few yet */
+  int64_t longest_step_ns; /* forward, that was no jump: of ordinary ones and of gaps */
   tb__tick_track_t tracks[TB__TICK_TRACKS];
   uint32_t late_count; /* reordered ticks since the last ordinary one */
   int64_t late_ns;     /* the last of them */

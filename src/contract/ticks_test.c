@@ -55,6 +55,19 @@ static void test_rate_and_factor(void **state)
   assert_true(fabs(tb__tick_stream_factor(&ticks.all) - 0.5) < 1e-9);
 }
 
+static void test_the_longest_step_is_of_no_jump(void **state)
+{
+  (void)state;
+  run(40);
+  assert_int_equal(ticks.all.longest_step_ns, ticks.all.usual_step_ns);
+  step(30 * MS, 60 * MS); /* a tick that came late */
+  assert_int_equal(ticks.all.longest_step_ns, 30 * MS);
+  step(500 * S, 20 * MS);
+  step(-50 * S, 20 * MS);
+  run(5);
+  assert_int_equal(ticks.all.longest_step_ns, 30 * MS);
+}
+
 static void test_zero_is_no_time(void **state)
 {
   (void)state;
@@ -325,6 +338,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(test_rate_and_factor, start),
+      cmocka_unit_test_setup(test_the_longest_step_is_of_no_jump, start),
       cmocka_unit_test_setup(test_zero_is_no_time, start),
       cmocka_unit_test_setup(test_a_jump_back, start),
       cmocka_unit_test_setup(test_a_loop_that_reaches_the_same_times_again_is_no_second_stream,

@@ -21,7 +21,7 @@ static tb__base_verdict_t judge_stamps(const tb__base_facts_t *facts)
   return (tb__base_verdict_t){TB__BASE_UNKNOWN, TB__BASE_BY_NOTHING};
 }
 
-tb__base_verdict_t tb__base_judge(const tb__base_facts_t *facts)
+static tb__base_verdict_t judge_by_graph(const tb__base_facts_t *facts)
 {
   bool has_event = facts->event != TB__IS_NOT_KNOWN;
   if (has_event && facts->answer != TB__IS_NOT_KNOWN && facts->is_event_newer)
@@ -36,6 +36,16 @@ tb__base_verdict_t tb__base_judge(const tb__base_facts_t *facts)
   return judge_stamps(facts);
 }
 
+/* What is shared comes before use_sim_time, whose node keeps reporting its own value. */
+tb__base_verdict_t tb__base_judge(const tb__base_facts_t *facts)
+{
+  if (facts->is_on_shared_time)
+    return (tb__base_verdict_t){TB__BASE_OTHER, TB__BASE_BY_SHARED_MEMORY};
+  tb__base_verdict_t verdict = judge_by_graph(facts);
+  if (verdict.base != TB__BASE_WALL || !facts->may_be_on_shared_time) return verdict;
+  return (tb__base_verdict_t){TB__BASE_UNKNOWN, TB__BASE_BY_SHARED_MEMORY};
+}
+
 const char *tb__base_name(tb__base_t base)
 {
   static const char *const names[] = {"unknown", "wall", "clock", "other"};
@@ -44,9 +54,9 @@ const char *tb__base_name(tb__base_t base)
 
 const char *tb__base_evidence_name(tb__base_evidence_t by)
 {
-  static const char *const names[] = {"none",  "answer",          "subscription",
-                                      "event", "no subscription", "stamps"};
-  return names[(unsigned)by <= TB__BASE_BY_STAMPS ? by : 0];
+  static const char *const names[] = {
+      "none", "answer", "subscription", "event", "no subscription", "stamps", "shared memory"};
+  return names[(unsigned)by <= TB__BASE_BY_SHARED_MEMORY ? by : 0];
 }
 
 const char *tb__base_evidence_text(tb__base_verdict_t verdict)
@@ -66,6 +76,10 @@ const char *tb__base_evidence_text(tb__base_verdict_t verdict)
   case TB__BASE_BY_STAMPS:
     return is_wall ? "it does not answer, and its stamps are of system time"
                    : "it does not answer, and its stamps are of the time of /clock";
+  case TB__BASE_BY_SHARED_MEMORY:
+    return verdict.base == TB__BASE_OTHER ? "its process follows a time in shared memory"
+                                          : "processes follow a time in shared memory here, and "
+                                            "which one it is in is not known";
   case TB__BASE_BY_NOTHING:
     break;
   }

@@ -23,20 +23,23 @@ typedef enum tb__base_evidence {
   TB__BASE_BY_EVENT,           /* a change of use_sim_time on /parameter_events */
   TB__BASE_BY_NO_SUBSCRIPTION, /* it is a node of rclcpp or rclpy and has none of /clock */
   TB__BASE_BY_STAMPS,          /* of its topics */
+  TB__BASE_BY_SHARED_MEMORY,   /* its process follows a time there, or may do so */
 } tb__base_evidence_t;
 
 typedef enum tb__known_bool { TB__IS_NOT_KNOWN, TB__IS_FALSE, TB__IS_TRUE } tb__known_bool_t;
 
 typedef struct tb__base_facts {
-  tb__known_bool_t answer;  /* of use_sim_time */
-  bool has_other_source;    /* its parameter time_source names another source than /clock */
-  bool follows_clock;       /* it subscribes to /clock as a time source does */
-  bool is_recorder;         /* it subscribes to /clock for other reasons, and that says nothing */
-  bool is_rcl;              /* of rclcpp or rclpy: one of these would subscribe */
-  tb__known_bool_t event;   /* the last change that was seen */
-  bool is_event_newer;      /* than the answer */
-  uint64_t stamps_of_clock; /* that fit the time of /clock, and not system time */
-  uint64_t stamps_of_wall;  /* the other way round */
+  tb__known_bool_t answer;    /* of use_sim_time */
+  bool has_other_source;      /* its parameter time_source names another source than /clock */
+  bool follows_clock;         /* it subscribes to /clock as a time source does */
+  bool is_recorder;           /* it subscribes to /clock for other reasons, and that says nothing */
+  bool is_rcl;                /* of rclcpp or rclpy: one of these would subscribe */
+  bool is_on_shared_time;     /* its process follows a time in shared memory */
+  bool may_be_on_shared_time; /* processes do, and which one it is in is not known */
+  tb__known_bool_t event;     /* the last change that was seen */
+  bool is_event_newer;        /* than the answer */
+  uint64_t stamps_of_clock;   /* that fit the time of /clock, and not system time */
+  uint64_t stamps_of_wall;    /* the other way round */
 } tb__base_facts_t;
 
 typedef struct tb__base_verdict {
@@ -51,7 +54,7 @@ TB_PRIVATE_API tb__base_verdict_t tb__base_judge(const tb__base_facts_t *facts);
 
 /* "unknown", "wall", "clock", "other". */
 TB_PRIVATE_API const char *tb__base_name(tb__base_t base);
-/* "answer", "subscription", "event", "no subscription", "stamps", "none". */
+/* "answer", "subscription", "event", "no subscription", "stamps", "shared memory", "none". */
 TB_PRIVATE_API const char *tb__base_evidence_name(tb__base_evidence_t by);
 /* As a line of evidence: "its parameter use_sim_time is false". */
 TB_PRIVATE_API const char *tb__base_evidence_text(tb__base_verdict_t verdict);

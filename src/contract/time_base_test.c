@@ -34,6 +34,17 @@ static void test_the_answer_comes_first(void **state)
                  .has_other_source = true);
 }
 
+static void test_a_process_on_shared_memory(void **state)
+{
+  (void)state;
+  ASSERT_VERDICT(TB__BASE_OTHER, TB__BASE_BY_SHARED_MEMORY, .answer = TB__IS_FALSE,
+                 .is_on_shared_time = true);
+  ASSERT_VERDICT(TB__BASE_UNKNOWN, TB__BASE_BY_SHARED_MEMORY, .answer = TB__IS_FALSE,
+                 .may_be_on_shared_time = true);
+  ASSERT_VERDICT(TB__BASE_CLOCK, TB__BASE_BY_ANSWER, .answer = TB__IS_TRUE,
+                 .may_be_on_shared_time = true);
+}
+
 static void test_an_event_after_the_answer(void **state)
 {
   (void)state;
@@ -94,6 +105,7 @@ int main(void)
       cmocka_unit_test(test_silence_is_not_wall_time),
       cmocka_unit_test(test_the_answer_comes_first),
       cmocka_unit_test(test_an_event_after_the_answer),
+      cmocka_unit_test(test_a_process_on_shared_memory),
       cmocka_unit_test(test_silent_nodes_by_their_subscription),
       cmocka_unit_test(test_recorders_are_not_judged_by_it),
       cmocka_unit_test(test_silent_nodes_by_their_events),

@@ -34,15 +34,24 @@ static void user_data_copy(const dds_qos_t *qos, char out[TB__SEEN_USER_DATA_SIZ
   dds_free(text);
 }
 
-/* "udp/192.168.0.7:7410@2,udp/...": Cyclone adds the number of its own interface. */
-static void addresses_copy(const dds_qos_t *qos, char out[TB__SEEN_ADDRESSES_SIZE])
+static void property_copy(const dds_qos_t *qos, const char *name, char *out, size_t size)
 {
   char *text = NULL;
   out[0] = '\0';
-  if (!qos || !dds_qget_prop(qos, DDS_BUILTIN_TOPIC_PARTICIPANT_PROPERTY_NETWORKADDRESSES, &text))
-    return;
-  if (text) snprintf(out, TB__SEEN_ADDRESSES_SIZE, "%s", text);
+  if (!qos || !dds_qget_prop(qos, name, &text)) return;
+  if (text) snprintf(out, size, "%s", text);
   dds_free(text);
+}
+
+/* What Cyclone DDS announces of a process. A number that is none is not known. */
+static void process_copy(const dds_qos_t *qos, tb__seen_participant_t *out)
+{
+  char number[24], *end;
+  property_copy(qos, DDS_BUILTIN_TOPIC_PARTICIPANT_PROPERTY_HOSTNAME, out->host_name,
+                sizeof out->host_name);
+  property_copy(qos, DDS_BUILTIN_TOPIC_PARTICIPANT_PROPERTY_PID, number, sizeof number);
+  unsigned long long process_id = strtoull(number, &end, 10);
+  if (*number >= '0' && *number <= '9' && !*end) out->process_id = process_id;
 }
 
 static void report_participant(const tb__builtin_topics_t *topics,
@@ -52,7 +61,10 @@ static void report_participant(const tb__builtin_topics_t *topics,
   seen.guid = tb__guid_of(found->key.v);
   if (!is_gone) {
     user_data_copy(found->qos, seen.user_data);
-    addresses_copy(found->qos, seen.addresses);
+    /* "udp/192.168.0.7:7410@2,udp/...": Cyclone adds the number of its own interface */
+    property_copy(found->qos, DDS_BUILTIN_TOPIC_PARTICIPANT_PROPERTY_NETWORKADDRESSES,
+                  seen.addresses, sizeof seen.addresses);
+    process_copy(found->qos, &seen);
   }
   topics->callbacks.participant(&seen, topics->callbacks.user);
 }

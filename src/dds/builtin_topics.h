@@ -14,12 +14,15 @@ typedef struct tb__builtin_topics tb__builtin_topics_t;
 #define TB__SEEN_USER_DATA_SIZE 512
 
 #define TB__SEEN_ADDRESSES_SIZE 256
+#define TB__SEEN_HOST_NAME_SIZE 65
 
 typedef struct tb__seen_participant {
   tb__guid_t guid;
   bool is_gone; /* then nothing below is set */
   char user_data[TB__SEEN_USER_DATA_SIZE];
   char addresses[TB__SEEN_ADDRESSES_SIZE]; /* where DDS reaches its discovery, by commas; cut */
+  char host_name[TB__SEEN_HOST_NAME_SIZE]; /* as Cyclone DDS announces it; "": not known */
+  uint64_t process_id;                     /* there, the same; 0: not known */
 } tb__seen_participant_t;
 
 typedef struct tb__seen_endpoint {

@@ -27,7 +27,7 @@ tb_status_t tb__dds_library_check(tb_error_t *error)
   if (!dladdr(dds_strretcode(DDS_RETCODE_OK), &info) || !info.dli_fname) return TB_OK;
   char *path = realpath(info.dli_fname, NULL);
   tb_status_t status = tb__dds_library_check_path(path ? path : info.dli_fname, DDS_VERSION, error);
-  free(path);
+  tb__libc_free(path);
   return status;
 }
 

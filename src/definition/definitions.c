@@ -88,6 +88,10 @@ static tb_status_t look_at(tb__definition_entry_t *entry, tb__definition_origin_
       .described = entry->described,
       .places = {of->prefixes, (const char *const *)of->folders, of->folder_count}};
   if (entry->is_looked_for[origin]) return TB_OK;
+  /* Of a message of ROS 1, no definition of ROS 2 knows the bytes. */
+  entry->is_looked_for[origin] = origin != TB__DEFINITION_RECORDING &&
+                                 strcmp(entry->recorded_encoding, TB__MESSAGE_ROS1_ENCODING) == 0;
+  if (entry->is_looked_for[origin]) return TB_OK;
   tb_status_t status = tb__definition_resolve_at(&request, origin, &found);
   if (status == TB_ERR_NO_MEMORY) return status;
   entry->is_looked_for[origin] = true;

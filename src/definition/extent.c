@@ -1,13 +1,12 @@
 #include "definition/extent.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-tb__extent_t tb__extent_of_number(uint32_t width)
+tb__extent_t tb__extent_of_number(uint32_t width, bool is_packed)
 {
   tb__extent_t extent;
   for (uint32_t at = 0; at < 8; at++)
-    extent.size[at] = ((0 - at) & (width - 1)) + width;
+    extent.size[at] = (is_packed ? 0 : (0 - at) & (width - 1)) + width;
   return extent;
 }
 

@@ -3,6 +3,7 @@
 #ifndef TB_DEFINITION_EXTENT_H
 #define TB_DEFINITION_EXTENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,8 +13,8 @@ typedef struct tb__extent {
   uint32_t size[8]; /* by place modulo 8 */
 } tb__extent_t;
 
-/* Of a number of 1, 2, 4 or 8 bytes. */
-tb__extent_t tb__extent_of_number(uint32_t width);
+/* Of a number of 1, 2, 4 or 8 bytes; `is_packed`: nothing is aligned, as in ROS 1. */
+tb__extent_t tb__extent_of_number(uint32_t width, bool is_packed);
 
 /* Of `count` of them, one after the other, from `at` on. */
 uint64_t tb__extent_times(const tb__extent_t *extent, uint64_t at, uint32_t count);

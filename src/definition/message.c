@@ -14,10 +14,11 @@ static uint32_t load32(const tb__message_t *message, size_t at)
   return is_other ? __builtin_bswap32(number) : number;
 }
 
-/* Moves to a multiple of `width`, with that many bytes there. */
+/* Moves to a multiple of `width` (not in ROS 1), with that many bytes there. */
 static bool align(const tb__message_t *message, uint32_t width, size_t *at)
 {
-  size_t begin = (*at + width - 1) & ~(size_t)(width - 1);
+  size_t begin = *at;
+  if (!message->schema->is_ros1) begin = (begin + width - 1) & ~(size_t)(width - 1);
   if (begin > message->size || message->size - begin < width) return false;
   *at = begin;
   return true;
@@ -174,10 +175,11 @@ tb_status_t tb__message_string(const tb__message_t *message, size_t *at, const c
   size_t end = *at;
   tb_status_t status = take32(message, &end, &size);
   if (!status) status = move(message, size, &end);
-  if (!status && size > 0 && message->body[end - 1] != '\0') status = TB_ERR_CORRUPT;
+  bool has_nul = !message->schema->is_ros1;
+  if (!status && has_nul && size > 0 && message->body[end - 1] != '\0') status = TB_ERR_CORRUPT;
   if (status) return status;
   *out = size > 0 ? (const char *)message->body + end - size : "";
-  *out_length = size > 0 ? size - 1 : 0;
+  *out_length = size > 0 && has_nul ? size - 1 : size;
   *at = end;
   return TB_OK;
 }
@@ -188,7 +190,8 @@ tb_status_t tb__message_time(const tb__message_t *message, size_t *at, int64_t *
   if (!align(message, 4, &begin) || message->size - begin < 8) return TB_ERR_TRUNCATED;
   uint32_t seconds = load32(message, begin), ns = load32(message, begin + 4);
   if (ns >= NS_PER_S) return TB_ERR_CORRUPT;
-  *out_ns = (int64_t)(int32_t)seconds * NS_PER_S + (int64_t)ns;
+  int64_t whole = message->schema->is_ros1 ? (int64_t)seconds : (int64_t)(int32_t)seconds;
+  *out_ns = whole * NS_PER_S + (int64_t)ns;
   *at = begin + 8;
   return TB_OK;
 }
@@ -206,6 +209,10 @@ tb_status_t tb__message_open(tb__message_t *message, const tb__schema_t *schema,
                              size_t size)
 {
   const uint8_t *bytes = cdr;
+  if (schema->is_ros1) {
+    *message = (tb__message_t){.schema = schema, .body = bytes, .size = size};
+    return TB_OK;
+  }
   if (size < ENCAPSULATION_SIZE) return TB_ERR_TRUNCATED;
   if (bytes[0] != 0 || bytes[1] > 1) return TB_ERR_UNSUPPORTED;
   *message = (tb__message_t){.schema = schema,

@@ -1,4 +1,5 @@
-/* Serialized messages read by their schema: plain CDR (XCDR1) in either byte order. Nothing is
+/* Serialized messages read by their schema: plain CDR (XCDR1) in either byte order, or what ROS 1
+ * has, where the schema is of ROS 1. Nothing is
  * copied or allocated, and nothing is read outside of the message, whatever it holds. Pure. */
 #ifndef TB_DEFINITION_MESSAGE_H
 #define TB_DEFINITION_MESSAGE_H
@@ -10,15 +11,15 @@
 
 typedef struct tb__message {
   const tb__schema_t *schema;
-  const uint8_t *body; /* after the encapsulation; places count from here */
+  const uint8_t *body; /* after the encapsulation, if there is one; places count from here */
   size_t size;         /* of the body */
   bool big_endian;
   bool has_short_wide; /* wide strings are a number of bytes and 2 for each character, as Fast DDS
                           writes from kilted on; else a number of characters and 4 for each */
 } tb__message_t;
 
-/* `cdr`, with its encapsulation, and the schema must outlive it. TB_ERR_TRUNCATED: fewer bytes than
- * an encapsulation. TB_ERR_UNSUPPORTED: another one than plain CDR's. */
+/* `cdr`, with its encapsulation (ROS 1 has none), and the schema must outlive it. TB_ERR_TRUNCATED:
+ * fewer bytes than an encapsulation. TB_ERR_UNSUPPORTED: another one than plain CDR's. */
 TB_PRIVATE_API tb_status_t tb__message_open(tb__message_t *message, const tb__schema_t *schema,
                                             const void *cdr, size_t size) TB_WARN_UNUSED;
 
@@ -42,11 +43,12 @@ TB_PRIVATE_API tb_status_t tb__message_bits(const tb__message_t *message, uint32
  * none. */
 TB_PRIVATE_API tb_status_t tb__message_number(const tb__message_t *message, tb__field_kind_t kind,
                                               size_t *at, double *out) TB_WARN_UNUSED;
-/* Of `*out_length` characters, and a NUL; there may be others before it. TB_ERR_TRUNCATED;
- * TB_ERR_CORRUPT: it has no NUL at its end. */
+/* Of `*out_length` characters, and a NUL, which ROS 1 does not have; there may be others before it.
+ * TB_ERR_TRUNCATED; TB_ERR_CORRUPT: it has no NUL at its end. */
 TB_PRIVATE_API tb_status_t tb__message_string(const tb__message_t *message, size_t *at,
                                               const char **out, size_t *out_length) TB_WARN_UNUSED;
-/* A builtin_interfaces/Time. TB_ERR_TRUNCATED; TB_ERR_CORRUPT: a second or more of nanoseconds. */
+/* A builtin_interfaces/Time, or a time of ROS 1. TB_ERR_TRUNCATED; TB_ERR_CORRUPT: a second or more
+ * of nanoseconds. */
 TB_PRIVATE_API tb_status_t tb__message_time(const tb__message_t *message, size_t *at,
                                             int64_t *out_ns) TB_WARN_UNUSED;
 

@@ -37,6 +37,13 @@ static tb_status_t wrong(walk_t *walk, tb_status_t status, const char *what)
   return status;
 }
 
+/* Of the text that was just read. */
+static size_t text_begin(const walk_t *walk, size_t length)
+{
+  size_t nul = length > 0 && !walk->message->schema->is_ros1;
+  return walk->at - length - nul;
+}
+
 static tb_status_t walk_text(walk_t *walk, const tb__schema_field_t *field)
 {
   const char *text = NULL;
@@ -46,8 +53,7 @@ static tb_status_t walk_text(walk_t *walk, const tb__schema_field_t *field)
   if (status) return status;
   if (field->is.text_max > 0 && length > field->is.text_max)
     return wrong(walk, TB_ERR_CORRUPT, "a string that is longer than its bound");
-  report(walk, TB__VISITED_TEXT, field, length > 0 ? walk->at - length - 1 : walk->at,
-         (uint32_t)length);
+  report(walk, TB__VISITED_TEXT, field, text_begin(walk, length), (uint32_t)length);
   return TB_OK;
 }
 
@@ -68,7 +74,8 @@ static tb_status_t walk_wide(walk_t *walk, const tb__schema_field_t *field)
 
 static tb_status_t walk_numbers(walk_t *walk, const tb__schema_field_t *field, uint32_t count)
 {
-  tb__extent_t extent = tb__extent_of_number(tb__field_width(field->is.kind));
+  tb__extent_t extent =
+      tb__extent_of_number(tb__field_width(field->is.kind), walk->message->schema->is_ros1);
   uint64_t size = tb__extent_times(&extent, walk->at, count);
   if (size > walk->message->size - walk->at) return wrong(walk, TB_ERR_TRUNCATED, "");
   walk->at += (size_t)size;
@@ -144,7 +151,8 @@ tb_status_t tb__message_walk(const tb__message_t *message, tb__visit_fn visit, v
   const char *type = message->schema->types[message->schema->root].name;
   char path[200];
   tb_status_t status = walk_type(&walk, message->schema->root);
-  if (!status && message->size - walk.at <= PADDING_MAX) return TB_OK;
+  if (!status && message->size - walk.at <= (message->schema->is_ros1 ? 0 : PADDING_MAX))
+    return TB_OK;
   if (!status)
     return tb_error_set(error, TB_ERR_CORRUPT,
                         "message of %.150s: %zu bytes after its last field: it is of another "
@@ -152,5 +160,5 @@ tb_status_t tb__message_walk(const tb__message_t *message, tb__visit_fn visit, v
                         type, message->size - walk.at);
   write_path(&walk, path, sizeof path);
   return tb_error_set(error, status, "message of %.150s, field %s, byte %zu: %s", type, path,
-                      walk.at + 4, walk.what);
+                      walk.at + (message->schema->is_ros1 ? 0 : 4), walk.what);
 }

@@ -121,17 +121,35 @@ static bool accept(msg_parser_t *parser, const char *text)
 
 /* --- fields --- */
 
+#define TIME     "builtin_interfaces/msg/Time"
+#define DURATION "builtin_interfaces/msg/Duration"
+
+/* ROS 1 has times built in: to readers they are those of ROS 2. */
+static tb_status_t take_ros1_time(msg_parser_t *parser, const char *as, size_t length,
+                                  tb__written_type_t *type)
+{
+  size_t begin = parser->at;
+  type->is.kind = TB__FIELD_STRUCT;
+  parser->at += length;
+  return tb__schema_builder_name(parser->builder, 0, as, strlen(as), begin, &type->name);
+}
+
 static tb_status_t take_element(msg_parser_t *parser, tb__written_type_t *type)
 {
   const char *word = parser->text + parser->at;
   size_t length = name_length(parser);
-  if (is_text(word, length, "time") || is_text(word, length, "duration"))
+  bool is_time = is_text(word, length, "time"), is_duration = is_text(word, length, "duration");
+  if ((is_time || is_duration) && parser->builder->is_ros1)
+    return take_ros1_time(parser, is_time ? TIME : DURATION, length, type);
+  if (is_time || is_duration)
     return fail(parser, parser->at, TB_ERR_UNSUPPORTED,
                 "time and duration are types of ROS 1; ROS 2 has builtin_interfaces/Time and "
                 "builtin_interfaces/Duration");
   for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++) {
     if (!is_text(word, length, primitives[i].name)) continue;
+    if (parser->builder->is_ros1 && primitives[i].kind == TB__FIELD_WSTRING) break;
     type->is.kind = primitives[i].kind;
+    if (parser->builder->is_ros1 && is_text(word, length, "byte")) type->is.kind = TB__FIELD_INT8;
     parser->at += length;
     bool is_text_kind = type->is.kind == TB__FIELD_STRING || type->is.kind == TB__FIELD_WSTRING;
     return is_text_kind && accept(parser, "<=") ? take_number(parser, &type->is.text_max) : TB_OK;
@@ -218,6 +236,19 @@ static tb_status_t take_line(msg_parser_t *parser)
   return take_field(parser);
 }
 
+/* What take_ros1_time names. */
+static tb_status_t add_ros1_time(tb__schema_builder_t *builder, const char *type,
+                                 tb__field_kind_t number)
+{
+  uint32_t name = 0;
+  const tb__written_type_t part = {.is = {.kind = number, .count = 1}};
+  tb_status_t status = tb__schema_builder_name(builder, 0, type, strlen(type), 0, &name);
+  if (!status) status = tb__schema_builder_type(builder, name, 0);
+  if (!status) status = tb__schema_builder_field(builder, "sec", 3, &part);
+  if (!status) status = tb__schema_builder_field(builder, "nanosec", 7, &part);
+  return status;
+}
+
 tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin)
 {
   const char *root = builder->text->type;
@@ -229,5 +260,7 @@ tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin)
   if (!status && begin == 0) status = tb__schema_builder_type(builder, name, 0);
   while (!status && line_next(&parser))
     status = take_line(&parser);
-  return status;
+  if (status || !builder->is_ros1) return status;
+  status = add_ros1_time(builder, TIME, TB__FIELD_UINT32);
+  return status ? status : add_ros1_time(builder, DURATION, TB__FIELD_INT32);
 }

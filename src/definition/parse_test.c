@@ -172,8 +172,8 @@ static void test_wrong_msg(void **state)
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     assert_refused("ros2msg", cases[i].text, cases[i].status, cases[i].what);
-  assert_refused("ros1msg", "int8 a\n", TB_ERR_UNSUPPORTED,
-                 ": its encoding, 'ros1msg', is neither ros2msg nor ros2idl");
+  assert_refused("ros3msg", "int8 a\n", TB_ERR_UNSUPPORTED,
+                 ": its encoding, 'ros3msg', is none of ros2msg, ros2idl and ros1msg");
 }
 
 /* --- ros2idl --- */

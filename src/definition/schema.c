@@ -34,12 +34,25 @@ uint32_t tb__field_width(tb__field_kind_t kind)
   return widths[kind];
 }
 
+const char *tb__field_kind_name(tb__field_kind_t kind)
+{
+  static const char *const names[] = {
+      [TB__FIELD_BOOL] = "bool",       [TB__FIELD_INT8] = "int8",
+      [TB__FIELD_UINT8] = "uint8",     [TB__FIELD_INT16] = "int16",
+      [TB__FIELD_UINT16] = "uint16",   [TB__FIELD_INT32] = "int32",
+      [TB__FIELD_UINT32] = "uint32",   [TB__FIELD_INT64] = "int64",
+      [TB__FIELD_UINT64] = "uint64",   [TB__FIELD_FLOAT32] = "float32",
+      [TB__FIELD_FLOAT64] = "float64", [TB__FIELD_STRING] = "string",
+      [TB__FIELD_WSTRING] = "wstring", [TB__FIELD_STRUCT] = ""};
+  return names[kind];
+}
+
 bool tb__field_extent(const tb__schema_t *schema, const tb__field_type_t *field,
                       tb__extent_t *out_element)
 {
   uint32_t width = tb__field_width(field->kind);
   if (width > 0) {
-    *out_element = tb__extent_of_number(width);
+    *out_element = tb__extent_of_number(width, schema->is_ros1);
     return true;
   }
   if (field->kind != TB__FIELD_STRUCT || !schema->types[field->type].is_fixed) return false;

@@ -1,5 +1,5 @@
-/* What a message definition says: types, their fields, and what it takes to skip them in CDR. Made
- * by parse.h; never changes afterwards. Names are "package/msg/Name". */
+/* What a message definition says: types, their fields, and what it takes to skip them in CDR, or as
+ * ROS 1 serializes. Made by parse.h; never changes afterwards. Names are "package/msg/Name". */
 #ifndef TB_DEFINITION_SCHEMA_H
 #define TB_DEFINITION_SCHEMA_H
 
@@ -32,6 +32,9 @@ typedef enum tb__field_shape {
   TB__FIELD_ARRAY,
   TB__FIELD_SEQUENCE,
 } tb__field_shape_t;
+
+/* ROS 2 has a byte of this name in a type without fields. */
+#define TB__NO_FIELDS "structure_needs_at_least_one_member"
 
 /* What a field, or what a path leads to, is. */
 typedef struct tb__field_type {
@@ -66,9 +69,11 @@ typedef struct tb__skip {
 
 typedef struct tb__schema_type {
   const char *name;
-  uint32_t first_field, field_count; /* a message of no fields has one byte in it, as ROS has it */
+  uint32_t first_field, field_count; /* a message of no fields has one byte in it, as
+                                        ROS 2 has it; none in ROS 1 */
   uint32_t first_skip, skip_count;
   bool is_used;  /* by the root; the others are not resolved */
+  bool is_empty; /* of ROS 1: it takes no bytes */
   bool is_fixed; /* neither strings nor sequences: `extent` */
   tb__extent_t extent;
 } tb__schema_type_t;
@@ -81,6 +86,7 @@ typedef struct tb__schema {
   uint32_t type_count, field_count, skip_count;
   uint32_t root; /* the type of messages */
   bool has_wide; /* wide strings, of which there are two forms on the wire */
+  bool is_ros1;  /* messages are little endian, without encapsulation, alignment and NULs */
 } tb__schema_t;
 
 TB_PRIVATE_API void tb__schema_destroy(tb__schema_t *schema);
@@ -91,6 +97,8 @@ tb__schema_find_field(const tb__schema_t *schema, uint32_t type, const char *nam
 
 /* Bytes of a number, 0 for the other kinds. */
 TB_PRIVATE_API uint32_t tb__field_width(tb__field_kind_t kind);
+/* "uint8"; "" of STRUCT. */
+const char *tb__field_kind_name(tb__field_kind_t kind);
 
 /* Whether it has always the same size at the same place; the extent of one element then. */
 bool tb__field_extent(const tb__schema_t *schema, const tb__field_type_t *field,

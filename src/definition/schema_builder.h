@@ -47,6 +47,7 @@ typedef struct tb__built_field {
 typedef struct tb__schema_builder {
   const tb__definition_text_t *text;
   tb_error_t *error;
+  bool is_ros1;
   tb__built_type_t *types;
   tb__built_field_t *fields;  /* of the types */
   tb__built_field_t *aliases; /* other names of types */

@@ -5,8 +5,6 @@
 #include "base/no_memory.h"
 #include "definition/schema_builder.h"
 
-#define NO_FIELDS "structure_needs_at_least_one_member" /* ROS puts one byte in */
-
 typedef enum visit {
   NEW,
   BUSY, /* it is being resolved: whoever comes to it again is in it */
@@ -148,7 +146,7 @@ static void add_only_byte(finish_t *finish, tb__schema_type_t *type)
   type->first_field = schema->field_count;
   type->field_count = 1;
   schema->fields[schema->field_count++] =
-      (tb__schema_field_t){.name = NO_FIELDS, .is = {.kind = TB__FIELD_UINT8, .count = 1}};
+      (tb__schema_field_t){.name = TB__NO_FIELDS, .is = {.kind = TB__FIELD_UINT8, .count = 1}};
 }
 
 /* Raises *height to what the field's type needs. */
@@ -157,8 +155,22 @@ static tb_status_t resolve_field(finish_t *finish, uint32_t field, unsigned dept
   tb__field_type_t *is = &finish->schema->fields[field].is;
   tb_status_t status = resolve(finish, &finish->builder->fields[field].type, depth, is);
   if (status || is->kind != TB__FIELD_STRUCT) return status;
+  if (is->shape != TB__FIELD_SINGLE && finish->schema->types[is->type].is_empty)
+    return fail_at(finish, finish->builder->fields[field].type.at, TB_ERR_UNSUPPORTED,
+                   ": many of a type that has no fields", finish->schema->types[is->type].name);
   if (finish->heights[is->type] >= *height) *height = finish->heights[is->type] + 1;
   return TB_OK;
+}
+
+static bool is_empty(const tb__schema_t *schema, const tb__schema_type_t *type)
+{
+  for (uint32_t i = type->first_field; i < type->first_field + type->field_count; i++) {
+    const tb__field_type_t *is = &schema->fields[i].is;
+    if (is->kind != TB__FIELD_STRUCT || is->shape == TB__FIELD_SEQUENCE ||
+        !schema->types[is->type].is_empty)
+      return false;
+  }
+  return true;
 }
 
 static tb_status_t use_type(finish_t *finish, uint32_t index, unsigned depth, size_t at)
@@ -172,7 +184,7 @@ static tb_status_t use_type(finish_t *finish, uint32_t index, unsigned depth, si
   if (finish->visits[index] == BUSY)
     return fail_at(finish, at, TB_ERR_CORRUPT, " contains itself", type->name);
   finish->visits[index] = BUSY;
-  if (type->field_count == 0)
+  if (type->field_count == 0 && !schema->is_ros1)
     add_only_byte(finish, type);
   else
     for (uint32_t i = type->first_field; !status && i < type->first_field + type->field_count; i++)
@@ -180,6 +192,7 @@ static tb_status_t use_type(finish_t *finish, uint32_t index, unsigned depth, si
   if (status) return status;
   finish->visits[index] = DONE;
   type->is_used = true;
+  type->is_empty = is_empty(schema, type);
   add_skips(schema, type);
   return TB_OK;
 }
@@ -218,6 +231,7 @@ tb_status_t tb__schema_builder_finish(tb__schema_builder_t *builder, tb__schema_
     return tb__no_memory_for(builder->error, "message definition");
   }
   *finish = (finish_t){.builder = builder, .schema = schema};
+  schema->is_ros1 = builder->is_ros1;
   status = copy(finish);
   if (!status && !find_type(finish, builder->text->type, &schema->root))
     status = fail_at(finish, 0, TB_ERR_CORRUPT, " is not defined", builder->text->type);

@@ -166,6 +166,8 @@ tb_status_t tb__type_description_text(const char *type, const void *cdr, size_t 
   if (!status) status = read_response(type, &message, file, error);
   if (file && fclose(file) != 0 && !status) status = tb__no_memory_for(error, "type description");
   tb__schema_destroy(schema);
+  text = tb__libc_adopt(text, text_size);
+  if (!status && !text) status = tb__no_memory_for(error, "type description");
   if (status)
     free(text);
   else
@@ -202,7 +204,9 @@ tb_status_t tb__type_description_request(const char *type, const char *type_hash
   put_text(file, type);
   put_text(file, type_hash);
   put_number(file, 0); /* without the texts of files; and padding */
-  if (fclose(file) != 0) {
+  bool failed = fclose(file) != 0;
+  request = tb__libc_adopt(request, size);
+  if (failed || !request) {
     free(request);
     return TB_ERR_NO_MEMORY;
   }

@@ -10,49 +10,33 @@
 #define PIECE     262144 /* read and summed up while it is in the cache */
 #define HEAD_READ 96
 
-tb_status_t tb__mcap_buffer_reserve(tb__mcap_buffer_t *buffer, uint64_t size, tb_error_t *error)
-{
-  if (buffer->bytes && size <= buffer->capacity) return TB_OK;
-  free(buffer->bytes);
-  buffer->capacity = 0;
-  buffer->bytes = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
-  if (!buffer->bytes) return tb__no_memory(error);
-  buffer->capacity = (size_t)size;
-  return TB_OK;
-}
-
-void tb__mcap_buffer_fini(tb__mcap_buffer_t *buffer)
-{
-  free(buffer->bytes);
-  *buffer = (tb__mcap_buffer_t){0};
-}
-
 void tb__mcap_codec_fini(tb__mcap_codec_t *codec)
 {
   ZSTD_freeDCtx(codec->zstd);
   LZ4F_freeDecompressionContext(codec->lz4);
-  tb__mcap_buffer_fini(&codec->stored);
+  tb__bag_buffer_fini(&codec->stored);
   *codec = (tb__mcap_codec_t){0};
 }
 
-tb_status_t tb__mcap_chunk_head(const tb__mcap_input_t *input, uint64_t offset,
+tb_status_t tb__mcap_chunk_head(const tb__bag_input_t *input, uint64_t offset,
                                 tb__mcap_chunk_t *out, uint64_t *length, tb_error_t *error)
 {
   uint8_t bytes[HEAD_READ];
   if (offset > input->size || input->size - offset < TB__MCAP_HEAD_SIZE)
-    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error,
-                          "the file ends inside a chunk");
+    return tb__bag_input_error(input, TB_ERR_TRUNCATED, input->size, error,
+                               "the file ends inside a chunk");
   uint64_t left = input->size - offset;
   size_t size = left < sizeof bytes ? (size_t)left : sizeof bytes;
-  tb_status_t status = tb__mcap_input_read(input, offset, bytes, size, error);
+  tb_status_t status = tb__bag_input_read(input, offset, bytes, size, error);
   if (status) return status;
   tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes + 1, size - 1);
   *length = tb__mcap_take_u64(&cursor);
   size_t known = cursor.left < *length ? cursor.left : (size_t)*length;
   if (bytes[0] != TB__MCAP_CHUNK)
-    return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error, "no chunk here");
+    return tb__bag_input_error(input, TB_ERR_CORRUPT, offset, error, "no chunk here");
   if (!tb__mcap_parse_chunk(cursor.at, known, *length, out))
-    return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error, "the chunk's header is damaged");
+    return tb__bag_input_error(input, TB_ERR_CORRUPT, offset, error,
+                               "the chunk's header is damaged");
   return TB_OK;
 }
 
@@ -72,21 +56,22 @@ static bool is_possible(const tb__mcap_chunk_t *chunk)
   }
 }
 
-static tb_status_t check_head(const tb__mcap_input_t *input, uint64_t offset,
+static tb_status_t check_head(const tb__bag_input_t *input, uint64_t offset,
                               const tb__mcap_chunk_t *chunk, tb_error_t *error)
 {
   if (chunk->compression == TB__MCAP_OTHER)
-    return tb__mcap_error(input, TB_ERR_UNSUPPORTED, offset, error,
-                          "the chunk's compression is neither zstd nor lz4");
+    return tb__bag_input_error(input, TB_ERR_UNSUPPORTED, offset, error,
+                               "the chunk's compression is neither zstd nor lz4");
   if (!is_possible(chunk))
-    return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error,
-                          "a chunk of %llu bytes cannot be stored in %llu of the file",
-                          (unsigned long long)chunk->size, (unsigned long long)chunk->stored_size);
+    return tb__bag_input_error(input, TB_ERR_CORRUPT, offset, error,
+                               "a chunk of %llu bytes cannot be stored in %llu of the file",
+                               (unsigned long long)chunk->size,
+                               (unsigned long long)chunk->stored_size);
   if (chunk->size > input->limits.chunk_size)
-    return tb__mcap_error(input, TB_ERR_LIMIT, offset, error,
-                          "a chunk of %llu bytes, more than the limit of %llu (--max-chunk-size)",
-                          (unsigned long long)chunk->size,
-                          (unsigned long long)input->limits.chunk_size);
+    return tb__bag_input_error(
+        input, TB_ERR_LIMIT, offset, error,
+        "a chunk of %llu bytes, more than the limit of %llu (--max-chunk-size)",
+        (unsigned long long)chunk->size, (unsigned long long)input->limits.chunk_size);
   return TB_OK;
 }
 
@@ -95,7 +80,7 @@ static uint64_t records_offset(uint64_t offset, const tb__mcap_chunk_t *chunk)
   return offset + TB__MCAP_HEAD_SIZE + chunk->head_size;
 }
 
-static tb_status_t read_raw(const tb__mcap_input_t *input, uint64_t offset,
+static tb_status_t read_raw(const tb__bag_input_t *input, uint64_t offset,
                             const tb__mcap_chunk_t *chunk, uint8_t *out, uint32_t *crc,
                             tb_error_t *error)
 {
@@ -103,7 +88,7 @@ static tb_status_t read_raw(const tb__mcap_input_t *input, uint64_t offset,
   size_t done = 0, size = (size_t)chunk->size;
   while (done < size) {
     size_t piece = size - done < PIECE ? size - done : PIECE;
-    tb_status_t status = tb__mcap_input_read(input, at + done, out + done, piece, error);
+    tb_status_t status = tb__bag_input_read(input, at + done, out + done, piece, error);
     if (status) return status;
     if (chunk->crc) *crc = libdeflate_crc32(*crc, out + done, piece);
     done += piece;
@@ -173,26 +158,26 @@ static bool expand(tb__mcap_codec_t *codec, const tb__mcap_chunk_t *chunk, uint8
   return expand_lz4(codec->lz4, in, in_size, out, size, &done, &whole) && whole && done == size;
 }
 
-static tb_status_t read_compressed(const tb__mcap_input_t *input, tb__mcap_codec_t *codec,
+static tb_status_t read_compressed(const tb__bag_input_t *input, tb__mcap_codec_t *codec,
                                    uint64_t offset, const tb__mcap_chunk_t *chunk, uint8_t *out,
                                    uint32_t *crc, tb_error_t *error)
 {
   tb_status_t status = make_contexts(codec, chunk->compression, error);
-  if (!status) status = tb__mcap_buffer_reserve(&codec->stored, chunk->stored_size, error);
+  if (!status) status = tb__bag_buffer_reserve(&codec->stored, chunk->stored_size, error);
   if (!status)
-    status = tb__mcap_input_read(input, records_offset(offset, chunk), codec->stored.bytes,
-                                 (size_t)chunk->stored_size, error);
+    status = tb__bag_input_read(input, records_offset(offset, chunk), codec->stored.bytes,
+                                (size_t)chunk->stored_size, error);
   if (status) return status;
   if (!expand(codec, chunk, out))
-    return tb__mcap_error(input, TB_ERR_CORRUPT, offset, error,
-                          "the chunk cannot be decompressed to %llu bytes",
-                          (unsigned long long)chunk->size);
+    return tb__bag_input_error(input, TB_ERR_CORRUPT, offset, error,
+                               "the chunk cannot be decompressed to %llu bytes",
+                               (unsigned long long)chunk->size);
   if (chunk->crc) *crc = libdeflate_crc32(0, out, (size_t)chunk->size);
   return TB_OK;
 }
 
-tb_status_t tb__mcap_chunk_load(const tb__mcap_input_t *input, tb__mcap_codec_t *codec,
-                                uint64_t offset, tb__mcap_buffer_t *buffer, tb__mcap_chunk_t *out,
+tb_status_t tb__mcap_chunk_load(const tb__bag_input_t *input, tb__mcap_codec_t *codec,
+                                uint64_t offset, tb__bag_buffer_t *buffer, tb__mcap_chunk_t *out,
                                 tb_error_t *error)
 {
   uint64_t length = 0;
@@ -201,23 +186,24 @@ tb_status_t tb__mcap_chunk_load(const tb__mcap_input_t *input, tb__mcap_codec_t 
   if (!status) status = check_head(input, offset, out, error);
   if (status) return status;
   if (out->stored_size > input->size - records_offset(offset, out))
-    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error,
-                          "the file ends inside a chunk");
-  status = tb__mcap_buffer_reserve(buffer, out->size, error);
+    return tb__bag_input_error(input, TB_ERR_TRUNCATED, input->size, error,
+                               "the file ends inside a chunk");
+  status = tb__bag_buffer_reserve(buffer, out->size, error);
   if (!status && out->compression == TB__MCAP_NONE)
     status = read_raw(input, offset, out, buffer->bytes, &crc, error);
   else if (!status)
     status = read_compressed(input, codec, offset, out, buffer->bytes, &crc, error);
   out->is_doubtful = !status && out->crc && crc != out->crc;
   if (out->is_doubtful)
-    status = tb__mcap_error(input, TB_ERR_CORRUPT, offset, error,
+    status =
+        tb__bag_input_error(input, TB_ERR_CORRUPT, offset, error,
                             "the chunk's CRC is %08x, but its records have %08x", out->crc, crc);
   return status;
 }
 
-tb_status_t tb__mcap_chunk_salvage(const tb__mcap_input_t *input, tb__mcap_codec_t *codec,
-                                   uint64_t offset, tb__mcap_buffer_t *buffer,
-                                   tb__mcap_chunk_t *out, size_t *size, tb_error_t *error)
+tb_status_t tb__mcap_chunk_salvage(const tb__bag_input_t *input, tb__mcap_codec_t *codec,
+                                   uint64_t offset, tb__bag_buffer_t *buffer, tb__mcap_chunk_t *out,
+                                   size_t *size, tb_error_t *error)
 {
   uint64_t length = 0;
   tb_status_t status = tb__mcap_chunk_head(input, offset, out, &length, error);
@@ -227,11 +213,11 @@ tb_status_t tb__mcap_chunk_salvage(const tb__mcap_input_t *input, tb__mcap_codec
   uint64_t left = at < input->size ? input->size - at : 0;
   size_t stored = (size_t)(left < out->stored_size ? left : out->stored_size);
   bool raw = out->compression == TB__MCAP_NONE;
-  tb__mcap_buffer_t *to = raw ? buffer : &codec->stored;
+  tb__bag_buffer_t *to = raw ? buffer : &codec->stored;
   status = make_contexts(codec, out->compression, error);
-  if (!status) status = tb__mcap_buffer_reserve(buffer, raw ? stored : out->size, error);
-  if (!status) status = tb__mcap_buffer_reserve(to, stored, error);
-  if (!status) status = tb__mcap_input_read(input, at, to->bytes, stored, error);
+  if (!status) status = tb__bag_buffer_reserve(buffer, raw ? stored : out->size, error);
+  if (!status) status = tb__bag_buffer_reserve(to, stored, error);
+  if (!status) status = tb__bag_input_read(input, at, to->bytes, stored, error);
   if (status) return status;
   bool whole;
   *size = stored;

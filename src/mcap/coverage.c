@@ -3,7 +3,7 @@
 #define PIECE 4096 /* so that small records between chunks cost few reads */
 
 typedef struct walk {
-  const tb__mcap_input_t *input;
+  const tb__bag_input_t *input;
   uint64_t offset; /* of the next record */
   uint64_t end;    /* where the summary begins */
   uint8_t bytes[PIECE];
@@ -13,8 +13,8 @@ typedef struct walk {
 
 static tb_status_t contradicts(const walk_t *walk, const char *what, tb_error_t *error)
 {
-  return tb__mcap_error(walk->input, TB_ERR_INVALID, walk->offset, error,
-                        "%s; the summary is not used", what);
+  return tb__bag_input_error(walk->input, TB_ERR_INVALID, walk->offset, error,
+                             "%s; the summary is not used", what);
 }
 
 /* Opcode and end of the record at the place. */
@@ -27,7 +27,7 @@ static tb_status_t look(walk_t *walk, uint8_t *opcode, uint64_t *end, tb_error_t
   if (walk->offset < walk->bytes_offset || place + TB__MCAP_HEAD_SIZE > walk->bytes_size) {
     size_t size = left < PIECE ? (size_t)left : PIECE;
     walk->bytes_size = 0;
-    tb_status_t status = tb__mcap_input_read(walk->input, walk->offset, walk->bytes, size, error);
+    tb_status_t status = tb__bag_input_read(walk->input, walk->offset, walk->bytes, size, error);
     if (status) return status;
     walk->bytes_offset = walk->offset;
     walk->bytes_size = size;
@@ -92,13 +92,13 @@ static tb_status_t pass_to_end(walk_t *walk, tb_error_t *error)
   }
 }
 
-tb_status_t tb__mcap_check_coverage(const tb__mcap_input_t *input, const tb__mcap_index_t *index,
+tb_status_t tb__mcap_check_coverage(const tb__bag_input_t *input, const tb__mcap_index_t *index,
                                     uint64_t summary_start, tb_error_t *error)
 {
   walk_t walk = {.input = input, .offset = TB__MCAP_MAGIC_SIZE, .end = summary_start};
   tb_status_t status = TB_OK;
   for (size_t i = 0; i < index->block_count && !status; i++) {
-    const tb__mcap_block_t *block = &index->blocks[i];
+    const tb__bag_block_t *block = &index->blocks[i];
     status = pass(&walk, block->offset, error);
     if (!status) walk.offset = block->offset + block->length + block->index_length;
   }

@@ -9,7 +9,7 @@
  * messages; only heads of records between them are read. TB_ERR_NOT_FOUND: messages lie outside of
  * chunks, which no summary lists. TB_ERR_INVALID: the summary leaves something out, which the
  * text names. */
-tb_status_t tb__mcap_check_coverage(const tb__mcap_input_t *input, const tb__mcap_index_t *index,
+tb_status_t tb__mcap_check_coverage(const tb__bag_input_t *input, const tb__mcap_index_t *index,
                                     uint64_t summary_start, tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

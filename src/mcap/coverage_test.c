@@ -4,30 +4,14 @@
 #include <timebase/bag_check.h>
 #include <timebase/bag_reader.h>
 
-#include "bag/test_bag.h"
+#define FIXTURE_FILE "a.mcap"
+
+#include "bag/file_fixture.h"
 #include "bag/test_mcap.h"
 #include "mcap/index.h"
 #include "test.h"
 
 #define PER_CHUNK 5
-
-static char *folder, *path;
-
-static int setup(void **state)
-{
-  (void)state;
-  folder = tb__test_folder_make();
-  path = tb__test_path(folder, "a.mcap");
-  return 0;
-}
-
-static int teardown(void **state)
-{
-  (void)state;
-  free(path);
-  tb__test_folder_remove(folder);
-  return 0;
-}
 
 static void add_chunk(tb__test_mcap_t *mcap, unsigned number)
 {
@@ -106,16 +90,16 @@ static void test_a_summary_that_covers_the_data_is_trusted(void **state)
     mcap.file.bytes[i] ^= 0x55;
   tb__test_mcap_save(&mcap, path);
   tb__test_mcap_fini(&mcap);
-  tb__mcap_input_t input;
+  tb__bag_input_t input;
   tb__mcap_index_t index = {0};
   tb_error_t error = TB_ERROR_INIT;
-  assert_ok(tb__mcap_input_open(path, path, &input, &error));
+  assert_ok(tb__bag_input_open(path, path, &input, &error));
   if (tb__mcap_index_load(&input, &index, &error)) fail_msg("%s", error.text);
   assert_true(index.is_of_summary);
   assert_int_equal(index.block_count, 4);
   assert_null(index.oddity);
   tb__mcap_index_fini(&index);
-  tb__mcap_input_close(&input);
+  tb__bag_input_close(&input);
 }
 
 /* Statistics and index say that it is not there. */
@@ -193,7 +177,7 @@ static void test_definitions_that_differ_in_the_summary(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
       TEST(test_a_summary_that_covers_the_data_is_trusted),
       TEST(test_a_chunk_that_the_summary_hides),

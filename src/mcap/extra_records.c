@@ -3,7 +3,7 @@
 #include "mcap/scan.h"
 
 typedef struct rest {
-  const tb__mcap_input_t *from;
+  const tb__bag_input_t *from;
   tb__mcap_writer_t *to; /* NULL: only counting */
   tb__bag_span_t span;
   tb_bag_extra_records_t *count;
@@ -39,7 +39,7 @@ static tb_status_t on_attachment(void *user, uint64_t offset,
   return tb__mcap_writer_attachment(rest->to, rest->from, offset, attachment, error);
 }
 
-tb_status_t tb__mcap_copy_extra_records(tb__mcap_input_t *from, const tb__mcap_index_t *index,
+tb_status_t tb__mcap_copy_extra_records(tb__bag_input_t *from, const tb__mcap_index_t *index,
                                         tb__mcap_writer_t *to, tb__bag_span_t span,
                                         tb_bag_extra_records_t *count, tb_error_t *error)
 {

@@ -100,13 +100,13 @@ static tb_status_t append(tb__mcap_writer_t *writer, const uint8_t *bytes, size_
   return TB_OK;
 }
 
-static tb_status_t write_header(tb__mcap_writer_t *writer, tb_error_t *error)
+static tb_status_t write_header(tb__mcap_writer_t *writer, const char *profile, tb_error_t *error)
 {
   static const char library[] = "timebase " TB_VERSION;
   uint8_t bytes[128], *out = bytes;
   tb__mcap_put_magic(&out);
-  tb__mcap_put_head(&out, TB__MCAP_HEADER, 4 + strlen("ros2") + 4 + strlen(library));
-  tb__mcap_put_text(&out, tb__mcap_text("ros2"));
+  tb__mcap_put_head(&out, TB__MCAP_HEADER, 4 + strlen(profile) + 4 + strlen(library));
+  tb__mcap_put_text(&out, tb__mcap_text(profile));
   tb__mcap_put_text(&out, tb__mcap_text(library));
   size_t size = (size_t)(out - bytes);
   return append(writer, bytes, size, libdeflate_crc32(0, bytes, size), error);
@@ -153,7 +153,7 @@ static tb_status_t allocate(tb__mcap_writer_t *writer, const char *path, tb_erro
   return whole ? TB_OK : tb__no_memory(error);
 }
 
-static tb_status_t open_new(tb__mcap_writer_t *writer, tb_error_t *error)
+static tb_status_t open_new(tb__mcap_writer_t *writer, const char *profile, tb_error_t *error)
 {
   writer->fd = open(writer->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (writer->fd < 0) {
@@ -161,7 +161,7 @@ static tb_status_t open_new(tb__mcap_writer_t *writer, tb_error_t *error)
     tb_status_t status = code == EEXIST ? TB_ERR_BUSY : TB_ERR_SYSTEM;
     return tb_error_set_errno(error, status, code, "%s", writer->path);
   }
-  tb_status_t status = write_header(writer, error);
+  tb_status_t status = write_header(writer, profile ? profile : "ros2", error);
   if (status) unlink(writer->path);
   return status;
 }
@@ -178,7 +178,7 @@ tb_status_t tb__mcap_writer_create(const char *path, const tb__bag_output_option
   writer->chunk_size = options->chunk_size ? options->chunk_size : DEFAULT_CHUNK;
   if (writer->chunk_size > MAX_CHUNK) writer->chunk_size = (size_t)MAX_CHUNK;
   tb_status_t status = allocate(writer, path, error);
-  if (!status) status = open_new(writer, error);
+  if (!status) status = open_new(writer, options->profile, error);
   if (status) {
     destroy(writer);
     return status;
@@ -366,7 +366,7 @@ tb_status_t tb__mcap_writer_metadata(tb__mcap_writer_t *writer, const void *cont
 }
 
 /* A record of which `from` has the content. */
-static tb_status_t copy(tb__mcap_writer_t *writer, uint8_t opcode, const tb__mcap_input_t *from,
+static tb_status_t copy(tb__mcap_writer_t *writer, uint8_t opcode, const tb__bag_input_t *from,
                         uint64_t offset, uint64_t size, tb_error_t *error)
 {
   uint8_t head[TB__MCAP_HEAD_SIZE], *out = head, *bytes = malloc(COPY_PIECE);
@@ -378,7 +378,7 @@ static tb_status_t copy(tb__mcap_writer_t *writer, uint8_t opcode, const tb__mca
   size_t piece = 0;
   for (uint64_t done = 0; done < size && !status;) {
     piece = size - done < COPY_PIECE ? (size_t)(size - done) : COPY_PIECE;
-    status = tb__mcap_input_read(from, offset + done, bytes, piece, error);
+    status = tb__bag_input_read(from, offset + done, bytes, piece, error);
     if (!status) status = write_at(writer, start + done, bytes, piece, error);
     if (!status) crc = libdeflate_crc32(crc, bytes, piece);
     done += piece;
@@ -394,7 +394,7 @@ static tb_status_t copy(tb__mcap_writer_t *writer, uint8_t opcode, const tb__mca
   return TB_OK;
 }
 
-tb_status_t tb__mcap_writer_attachment(tb__mcap_writer_t *writer, const tb__mcap_input_t *from,
+tb_status_t tb__mcap_writer_attachment(tb__mcap_writer_t *writer, const tb__bag_input_t *from,
                                        uint64_t offset, const tb__mcap_attachment_t *attachment,
                                        tb_error_t *error)
 {

@@ -3,8 +3,8 @@
 #ifndef TB_MCAP_FILE_WRITER_H
 #define TB_MCAP_FILE_WRITER_H
 
-#include "mcap/input.h"
 #include "mcap/record.h"
+#include "storage/input.h"
 #include "storage/output.h"
 
 typedef struct tb__mcap_writer tb__mcap_writer_t;
@@ -25,7 +25,7 @@ tb_status_t tb__mcap_writer_message(tb__mcap_writer_t *writer, const tb__mcap_me
 tb_status_t tb__mcap_writer_metadata(tb__mcap_writer_t *writer, const void *content, size_t size,
                                      tb_error_t *error) TB_WARN_UNUSED;
 /* The record at `offset` of `from`. */
-tb_status_t tb__mcap_writer_attachment(tb__mcap_writer_t *writer, const tb__mcap_input_t *from,
+tb_status_t tb__mcap_writer_attachment(tb__mcap_writer_t *writer, const tb__bag_input_t *from,
                                        uint64_t offset, const tb__mcap_attachment_t *attachment,
                                        tb_error_t *error) TB_WARN_UNUSED;
 

@@ -129,14 +129,14 @@ static void assert_file_is(written_t *expected, size_t count, tb_status_t expect
 /* The index must come of the summary, not of a scan. */
 static void assert_summary(void)
 {
-  tb__mcap_input_t input;
+  tb__bag_input_t input;
   tb__mcap_index_t index = {0};
   tb_error_t error = TB_ERROR_INIT;
-  assert_ok(tb__mcap_input_open(path, path, &input, &error));
+  assert_ok(tb__bag_input_open(path, path, &input, &error));
   if (tb__mcap_summary_load(&input, &index, &error)) fail_msg("%s", error.text);
   assert_int_equal(index.message_count, model_count);
   tb__mcap_index_fini(&index);
-  tb__mcap_input_close(&input);
+  tb__bag_input_close(&input);
 }
 
 static void test_round_trips(void **state)

@@ -12,7 +12,7 @@
 
 typedef struct builder {
   tb__mcap_index_t *index;
-  tb__mcap_block_t block; /* of the messages that are seen; length 0: none */
+  tb__bag_block_t block; /* of the messages that are seen; length 0: none */
   bool block_has_times;
   unsigned damages;
 } builder_t;
@@ -29,18 +29,11 @@ void tb__mcap_index_fini(tb__mcap_index_t *index)
   *index = (tb__mcap_index_t){0};
 }
 
-tb_status_t tb__mcap_index_add(tb__mcap_index_t *index, const tb__mcap_block_t *block,
+tb_status_t tb__mcap_index_add(tb__mcap_index_t *index, const tb__bag_block_t *block,
                                tb_error_t *error)
 {
-  if (index->block_count == index->block_capacity) {
-    size_t capacity = index->block_capacity ? 2 * index->block_capacity : 64;
-    tb__mcap_block_t *blocks = reallocarray(index->blocks, capacity, sizeof *blocks);
-    if (!blocks) return tb__no_memory(error);
-    index->blocks = blocks;
-    index->block_capacity = capacity;
-  }
-  index->blocks[index->block_count++] = *block;
-  return TB_OK;
+  return tb__bag_block_add(&index->blocks, &index->block_count, &index->block_capacity, block,
+                           error);
 }
 
 static tb_status_t replace_text(char **place, tb__mcap_text_t text, tb_error_t *error)
@@ -79,7 +72,7 @@ static tb_status_t end_block(builder_t *builder, tb_error_t *error)
   tb_status_t status = TB_OK;
   if (builder->block.length > 0 && builder->block_has_times)
     status = tb__mcap_index_add(builder->index, &builder->block, error);
-  builder->block = (tb__mcap_block_t){0};
+  builder->block = (tb__bag_block_t){0};
   builder->block_has_times = false;
   return status;
 }
@@ -97,10 +90,10 @@ static tb_status_t on_chunk(void *user, uint64_t offset, const tb__mcap_chunk_t 
   builder_t *builder = user;
   tb_status_t status = end_block(builder, error);
   builder->block =
-      (tb__mcap_block_t){.kind = TB__MCAP_BLOCK_CHUNK,
-                         .offset = offset,
-                         .length = TB__MCAP_HEAD_SIZE + chunk->head_size + chunk->stored_size,
-                         .size = chunk->size};
+      (tb__bag_block_t){.kind = TB__BAG_BLOCK_CHUNK,
+                        .offset = offset,
+                        .length = TB__MCAP_HEAD_SIZE + chunk->head_size + chunk->stored_size,
+                        .size = chunk->size};
   return status;
 }
 
@@ -108,13 +101,13 @@ static tb_status_t on_chunk(void *user, uint64_t offset, const tb__mcap_chunk_t 
 static tb_status_t extend_run(builder_t *builder, const tb__mcap_record_t *record,
                               tb_error_t *error)
 {
-  tb__mcap_block_t *block = &builder->block;
+  tb__bag_block_t *block = &builder->block;
   uint64_t length = TB__MCAP_HEAD_SIZE + record->size;
   uint64_t end = record->offset + length;
   tb_status_t status = TB_OK;
-  if (block->length == 0 || block->kind != TB__MCAP_BLOCK_RUN || end - block->offset > RUN_SIZE) {
+  if (block->length == 0 || block->kind != TB__BAG_BLOCK_RUN || end - block->offset > RUN_SIZE) {
     status = end_block(builder, error);
-    *block = (tb__mcap_block_t){.kind = TB__MCAP_BLOCK_RUN, .offset = record->offset};
+    *block = (tb__bag_block_t){.kind = TB__BAG_BLOCK_RUN, .offset = record->offset};
   }
   block->length = block->size = end - block->offset;
   return status;
@@ -156,13 +149,14 @@ static tb_status_t on_attachment(void *user, uint64_t offset,
 static tb_status_t add_damage(tb__mcap_index_t *index, const tb__mcap_damage_t *damage,
                               tb_error_t *error)
 {
-  tb__mcap_block_t block = {.kind = TB__MCAP_BLOCK_DAMAGE,
-                            .start_ns = damage->has_times ? damage->start_ns : index->end_ns,
-                            .end_ns = damage->has_times ? damage->end_ns : UINT64_MAX,
-                            .offset = damage->offset,
-                            .length = damage->size,
-                            .status = damage->status,
-                            .text = strdup(damage->text)};
+  tb__bag_block_t block = {.kind = TB__BAG_BLOCK_DAMAGE,
+                           .start_ns = damage->has_times ? damage->start_ns : index->end_ns,
+                           .end_ns = damage->has_times ? damage->end_ns : UINT64_MAX,
+                           .offset = damage->offset,
+                           .length = damage->size,
+                           .is_unclosed_end = tb__mcap_is_unclosed(damage->status, damage->size),
+                           .status = damage->status,
+                           .text = strdup(damage->text)};
   tb_status_t status = block.text ? tb__mcap_index_add(index, &block, error) : tb__no_memory(error);
   if (status) free(block.text);
   return status;
@@ -184,7 +178,7 @@ static tb_status_t on_damage(void *user, const tb__mcap_damage_t *damage, tb_err
   return add_damage(builder->index, damage, error);
 }
 
-static tb_status_t scan(tb__mcap_input_t *input, tb__mcap_index_t *index, tb_error_t *error)
+static tb_status_t scan(tb__bag_input_t *input, tb__mcap_index_t *index, tb_error_t *error)
 {
   builder_t builder = {.index = index};
   const tb__mcap_visitor_t visitor = {.user = &builder,
@@ -201,30 +195,34 @@ static tb_status_t scan(tb__mcap_input_t *input, tb__mcap_index_t *index, tb_err
 
 static int compare_offsets(const void *a, const void *b)
 {
-  uint64_t x = ((const tb__mcap_block_t *)a)->offset, y = ((const tb__mcap_block_t *)b)->offset;
+  uint64_t x = ((const tb__bag_block_t *)a)->offset, y = ((const tb__bag_block_t *)b)->offset;
   return (x > y) - (x < y);
 }
 
 void tb__mcap_index_sort(tb__mcap_index_t *index)
 {
-  if (index->block_count > 1)
+  size_t sorted = index->block_count > 0;
+  while (sorted < index->block_count &&
+         index->blocks[sorted - 1].offset <= index->blocks[sorted].offset)
+    sorted++;
+  if (sorted < index->block_count) /* rarely: entries are in the order of the file */
     qsort(index->blocks, index->block_count, sizeof *index->blocks, compare_offsets);
 }
 
-static tb_status_t number_rows(tb__mcap_input_t *input, tb__mcap_index_t *index, tb_error_t *error)
+static tb_status_t number_rows(tb__bag_input_t *input, tb__mcap_index_t *index, tb_error_t *error)
 {
   uint64_t base = 0;
   tb__mcap_index_sort(index);
   for (size_t i = 0; i < index->block_count; i++) {
-    tb__mcap_block_t *block = &index->blocks[i];
+    tb__bag_block_t *block = &index->blocks[i];
     block->base = block->offset > base ? block->offset : base;
     if (__builtin_add_overflow(block->base, block->size + 1, &base) || base > INT64_MAX)
-      return tb__mcap_error(input, TB_ERR_LIMIT, block->offset, error, "too much in one file");
+      return tb__bag_input_error(input, TB_ERR_LIMIT, block->offset, error, "too much in one file");
   }
   return TB_OK;
 }
 
-static tb_status_t scan_instead(tb__mcap_input_t *input, tb__mcap_index_t *out, tb_status_t why,
+static tb_status_t scan_instead(tb__bag_input_t *input, tb__mcap_index_t *out, tb_status_t why,
                                 const tb_error_t *reason, tb_error_t *error)
 {
   tb__mcap_index_fini(out);
@@ -232,7 +230,7 @@ static tb_status_t scan_instead(tb__mcap_input_t *input, tb__mcap_index_t *out, 
   if (status || why == TB_ERR_NOT_FOUND) return status;
   if (why == TB_ERR_INVALID) return note_oddity(out, reason->text, error);
   for (size_t i = 0; i < out->block_count; i++)
-    if (out->blocks[i].kind == TB__MCAP_BLOCK_DAMAGE) return TB_OK;
+    if (out->blocks[i].kind == TB__BAG_BLOCK_DAMAGE) return TB_OK;
   /* All messages exist, but part of the file is missing. */
   tb__log(TB_LOG_WARN, "%s; its index was rebuilt", reason->text);
   tb__mcap_damage_t damage = {.status = why, .offset = input->size};
@@ -240,7 +238,7 @@ static tb_status_t scan_instead(tb__mcap_input_t *input, tb__mcap_index_t *out, 
   return add_damage(out, &damage, error);
 }
 
-tb_status_t tb__mcap_index_load(tb__mcap_input_t *input, tb__mcap_index_t *out, tb_error_t *error)
+tb_status_t tb__mcap_index_load(tb__bag_input_t *input, tb__mcap_index_t *out, tb_error_t *error)
 {
   tb_error_t reason = TB_ERROR_INIT;
   *out = (tb__mcap_index_t){0};

@@ -3,27 +3,7 @@
 #define TB_MCAP_INDEX_H
 
 #include "mcap/definitions.h"
-#include "mcap/input.h"
-
-typedef enum tb__mcap_block_kind {
-  TB__MCAP_BLOCK_CHUNK,
-  TB__MCAP_BLOCK_RUN,    /* records in the data section itself, a few among which are messages */
-  TB__MCAP_BLOCK_DAMAGE, /* something to be reported at this place */
-} tb__mcap_block_kind_t;
-
-typedef struct tb__mcap_block {
-  tb__mcap_block_kind_t kind;
-  uint64_t start_ns,
-      end_ns; /* log times of the messages in it; UINT64_MAX: reported after any seek */
-  uint64_t offset, length; /* in the file */
-  uint64_t size;           /* of the records, uncompressed */
-  uint64_t index_length;   /* of the message indexes after a chunk, as the summary has it; or 0 */
-  bool is_counted;         /* the summary counts its messages: */
-  uint64_t message_count;
-  uint64_t base;      /* what ids of its rows begin at, so that they grow through the file */
-  tb_status_t status; /* of damage */
-  char *text;
-} tb__mcap_block_t;
+#include "storage/block_order.h"
 
 /* The statistics of the summary. */
 typedef struct tb__mcap_claims {
@@ -33,7 +13,7 @@ typedef struct tb__mcap_claims {
 
 typedef struct tb__mcap_index {
   tb__mcap_definitions_t definitions;
-  tb__mcap_block_t *blocks; /* by offset */
+  tb__bag_block_t *blocks; /* by offset */
   size_t block_count, block_capacity;
   uint64_t message_count;
   bool has_times;
@@ -48,19 +28,19 @@ typedef struct tb__mcap_index {
 
 /* Free with tb__mcap_index_fini on failure too. What is damaged becomes a block of its own; a
  * failure means that nothing can be read. */
-tb_status_t tb__mcap_index_load(tb__mcap_input_t *input, tb__mcap_index_t *out,
+tb_status_t tb__mcap_index_load(tb__bag_input_t *input, tb__mcap_index_t *out,
                                 tb_error_t *error) TB_WARN_UNUSED;
 void tb__mcap_index_fini(tb__mcap_index_t *index);
 
 /* TB_ERR_NOT_FOUND: the file has no summary, or none that covers its messages.
  * TB_ERR_INVALID: it contradicts itself or the data. TB_ERR_TRUNCATED, TB_ERR_CORRUPT: it cannot be
  * used. The index then has what was read of it. */
-tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *index,
+tb_status_t tb__mcap_summary_load(tb__bag_input_t *input, tb__mcap_index_t *index,
                                   tb_error_t *error);
 
 /* For those two. */
 void tb__mcap_index_sort(tb__mcap_index_t *index);
-tb_status_t tb__mcap_index_add(tb__mcap_index_t *index, const tb__mcap_block_t *block,
+tb_status_t tb__mcap_index_add(tb__mcap_index_t *index, const tb__bag_block_t *block,
                                tb_error_t *error) TB_WARN_UNUSED;
 /* Of a metadata record; takes what rosbag2 wrote. TB_ERR_CORRUPT: it cannot be parsed. */
 tb_status_t tb__mcap_index_metadata(tb__mcap_index_t *index, const void *content, size_t size,

@@ -108,11 +108,32 @@ static tb_status_t add_schema(mcap_output_t *output, const tb__bag_output_topic_
   return status;
 }
 
+enum { MAP_MAX = 4 };
+
+/* Callers and latching have the names of MCAP's registry for ROS 1. */
+static int describe_channel(const tb__bag_output_topic_t *topic, const char *keys[MAP_MAX],
+                            const char *texts[MAP_MAX])
+{
+  int count = 0;
+  keys[count] = "offered_qos_profiles";
+  texts[count++] = topic->offers;
+  keys[count] = "topic_type_hash";
+  texts[count] = topic->type_hash;
+  count += *topic->type_hash != '\0';
+  keys[count] = "callerid";
+  texts[count] = topic->publisher;
+  count += topic->publisher && *topic->publisher;
+  keys[count] = "latching";
+  texts[count] = tb__bag_offers_latch(topic->offers) ? "true" : "false";
+  count += strcmp(topic->serialization_format, "ros1") == 0;
+  return count;
+}
+
 static tb_status_t mcap_add_topic(tb__bag_output_t *base, const tb__bag_output_topic_t *topic,
                                   uint32_t *out_id, tb_error_t *error)
 {
-  static const char *const keys[] = {"offered_qos_profiles", "topic_type_hash"};
-  const char *const texts[] = {topic->offers, topic->type_hash};
+  const char *keys[MAP_MAX], *texts[MAP_MAX];
+  int count = describe_channel(topic, keys, texts);
   mcap_output_t *output = mcap_output(base);
   tb__mcap_bytes_t content = {0};
   uint16_t schema = 0, id = (uint16_t)(output->channel_count + 1);
@@ -122,7 +143,7 @@ static tb_status_t mcap_add_topic(tb__bag_output_t *base, const tb__bag_output_t
   if (status) return status;
   bool whole = add_u16(&content, id) && add_u16(&content, schema) &&
                add_text(&content, topic->name) && add_text(&content, topic->serialization_format) &&
-               add_map(&content, *topic->type_hash ? 2 : 1, keys, texts);
+               add_map(&content, count, keys, texts);
   status = whole ? tb__mcap_writer_define(output->writer, TB__MCAP_CHANNEL, content.at,
                                           content.size, error)
                  : tb__no_memory(error);
@@ -197,6 +218,7 @@ static tb_status_t mcap_close(tb__bag_output_t *base, const char *metadata, tb_e
 const tb__bag_output_format_t tb__mcap_output = {
     .id = "mcap",
     .extension = ".mcap",
+    .has_publishers = true,
     .create = mcap_create,
     .add_topic = mcap_add_topic,
     .write = mcap_write,

@@ -251,30 +251,30 @@ static void test_small_cache(void **state)
   uint64_t random = test_seed();
   for (int i = 0; i < 20; i++) {
     tb__test_mcap_t mcap = {0};
-    tb__mcap_input_t input;
+    tb__bag_input_t input;
     tb__mcap_index_t index;
     tb__mcap_order_t order;
-    tb__mcap_item_t item;
+    tb__bag_item_t item;
     tb_error_t error = TB_ERROR_INIT, damage = TB_ERROR_INIT;
     model.count = 0;
     make_random(&mcap, &random, true);
     tb__test_mcap_save(&mcap, path);
     tb__test_mcap_fini(&mcap);
-    assert_ok(tb__mcap_input_open(path, path, &input, &error));
+    assert_ok(tb__bag_input_open(path, path, &input, &error));
     assert_ok(tb__mcap_index_load(&input, &index, &error));
     tb__mcap_order_init(&order, &input, &index);
-    order.cache_size = 2000;
+    order.base.cache_size = 2000;
     assert_ok(tb__mcap_order_seek(&order, 0, &error));
     for (size_t k = 0; k < model.count; k++) {
-      order.loaded_bytes = 0; /* how often is the matter of limits_test.c */
-      assert_ok(tb__mcap_order_next(&order, &item, &damage, &error));
+      order.base.loaded_bytes = 0; /* how often is the matter of limits_test.c */
+      assert_ok(tb__bag_order_next(&order.base, &item, &damage, &error));
       assert_int_equal(item.time_ns, model.messages[k].log_time_ns);
       assert_memory_equal(item.content + TB__MCAP_MESSAGE_SIZE + 4, &model.messages[k].number, 4);
     }
-    assert_int_equal(tb__mcap_order_next(&order, &item, &damage, &error), TB_ERR_END);
+    assert_int_equal(tb__bag_order_next(&order.base, &item, &damage, &error), TB_ERR_END);
     tb__mcap_order_fini(&order);
     tb__mcap_index_fini(&index);
-    tb__mcap_input_close(&input);
+    tb__bag_input_close(&input);
   }
 }
 

@@ -174,6 +174,15 @@ bool tb__mcap_parse_chunk_index(const void *content, size_t size, tb__mcap_chunk
   return !cursor.failed && map_size % 10 == 0;
 }
 
+const char *tb__mcap_compression_name(tb__mcap_compression_t compression)
+{
+  static const char *const names[] = {[TB__MCAP_NONE] = NULL,
+                                      [TB__MCAP_ZSTD] = "zstd",
+                                      [TB__MCAP_LZ4] = "lz4",
+                                      [TB__MCAP_OTHER] = NULL};
+  return names[compression];
+}
+
 bool tb__mcap_parse_statistics(const void *content, size_t size, tb__mcap_statistics_t *out)
 {
   tb__mcap_cursor_t cursor = tb__mcap_cursor(content, size);
@@ -198,43 +207,11 @@ bool tb__mcap_parse_footer(const void *content, size_t size, tb__mcap_footer_t *
   return !cursor.failed && cursor.left == 0;
 }
 
-void tb__mcap_put_u8(uint8_t **out, uint8_t value)
-{
-  *(*out)++ = value;
-}
-
-void tb__mcap_put_u16(uint8_t **out, uint16_t value)
-{
-  value = htole16(value);
-  memcpy(*out, &value, sizeof value);
-  *out += sizeof value;
-}
-
-void tb__mcap_put_u32(uint8_t **out, uint32_t value)
-{
-  value = htole32(value);
-  memcpy(*out, &value, sizeof value);
-  *out += sizeof value;
-}
-
-void tb__mcap_put_u64(uint8_t **out, uint64_t value)
-{
-  value = htole64(value);
-  memcpy(*out, &value, sizeof value);
-  *out += sizeof value;
-}
-
 void tb__mcap_put_text(uint8_t **out, tb__mcap_text_t text)
 {
   tb__mcap_put_u32(out, (uint32_t)text.size);
   if (text.size) memcpy(*out, text.at, text.size);
   *out += text.size;
-}
-
-void tb__mcap_put_head(uint8_t **out, uint8_t opcode, uint64_t length)
-{
-  tb__mcap_put_u8(out, opcode);
-  tb__mcap_put_u64(out, length);
 }
 
 void tb__mcap_put_magic(uint8_t **out)

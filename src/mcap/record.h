@@ -2,9 +2,11 @@
 #ifndef TB_MCAP_RECORD_H
 #define TB_MCAP_RECORD_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define TB__MCAP_MAGIC        "\x89MCAP0\r\n"
 #define TB__MCAP_MAGIC_SIZE   8
@@ -124,6 +126,8 @@ tb__mcap_cursor_t tb__mcap_take_map(tb__mcap_cursor_t *cursor);
  */
 bool tb__mcap_take_pair(tb__mcap_cursor_t *map, tb__mcap_text_t *key, tb__mcap_text_t *value);
 
+/* As the format has it, static; NULL: none, or an unknown one. */
+const char *tb__mcap_compression_name(tb__mcap_compression_t compression);
 bool tb__mcap_text_equals(tb__mcap_text_t text, const char *other);
 
 /* False: the content is not what the record must be. Bytes after the known fields are allowed,
@@ -143,14 +147,40 @@ bool tb__mcap_parse_chunk(const void *content, size_t size, uint64_t length, tb_
 bool tb__mcap_parse_attachment(const void *content, size_t size, uint64_t length,
                                tb__mcap_attachment_t *out);
 
-/* Little-endian at `out`, which moves past them. */
-void tb__mcap_put_u8(uint8_t **out, uint8_t value);
-void tb__mcap_put_u16(uint8_t **out, uint16_t value);
-void tb__mcap_put_u32(uint8_t **out, uint32_t value);
-void tb__mcap_put_u64(uint8_t **out, uint64_t value);
-void tb__mcap_put_text(uint8_t **out, tb__mcap_text_t text);
-void tb__mcap_put_head(uint8_t **out, uint8_t opcode, uint64_t length);
+/* Little-endian at `out`, which moves past them. Here, as each message has eight. */
+static inline void tb__mcap_put_u8(uint8_t **out, uint8_t value)
+{
+  *(*out)++ = value;
+}
 
+static inline void tb__mcap_put_u16(uint8_t **out, uint16_t value)
+{
+  value = htole16(value);
+  memcpy(*out, &value, sizeof value);
+  *out += sizeof value;
+}
+
+static inline void tb__mcap_put_u32(uint8_t **out, uint32_t value)
+{
+  value = htole32(value);
+  memcpy(*out, &value, sizeof value);
+  *out += sizeof value;
+}
+
+static inline void tb__mcap_put_u64(uint8_t **out, uint64_t value)
+{
+  value = htole64(value);
+  memcpy(*out, &value, sizeof value);
+  *out += sizeof value;
+}
+
+static inline void tb__mcap_put_head(uint8_t **out, uint8_t opcode, uint64_t length)
+{
+  tb__mcap_put_u8(out, opcode);
+  tb__mcap_put_u64(out, length);
+}
+
+void tb__mcap_put_text(uint8_t **out, tb__mcap_text_t text);
 void tb__mcap_put_magic(uint8_t **out);
 
 tb__mcap_text_t tb__mcap_text(const char *text);

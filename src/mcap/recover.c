@@ -10,7 +10,7 @@
 #include "storage/limits.h"
 
 typedef struct recovery {
-  tb__mcap_input_t input;
+  tb__bag_input_t input;
   const tb_bag_limits_t *limits;
   tb__mcap_definitions_t definitions;
   tb__mcap_index_t summary;     /* as far as it could be read */
@@ -91,13 +91,13 @@ static tb_status_t check_size(const recovery_t *recovery, tb_error_t *error)
 static tb_status_t look_ahead(recovery_t *recovery, tb_error_t *error)
 {
   const tb__mcap_visitor_t visitor = {.salvages = true};
-  tb__mcap_input_t input;
+  tb__bag_input_t input;
   if (recovery->has_looked_ahead) return TB_OK;
   recovery->has_looked_ahead = true;
-  tb_status_t status = tb__mcap_input_open(recovery->from, recovery->input.path, &input, error);
+  tb_status_t status = tb__bag_input_open(recovery->from, recovery->input.path, &input, error);
   input.limits = *recovery->limits;
   if (!status) status = tb__mcap_scan(&input, &recovery->later, &visitor, error);
-  tb__mcap_input_close(&input);
+  tb__bag_input_close(&input);
   return status;
 }
 
@@ -116,12 +116,12 @@ static tb_status_t find_channel(recovery_t *recovery, const tb__mcap_record_t *r
   }
   if (status) return status;
   if (*found) {
-    tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, record->offset, &detail, "channel %u %s", id,
-                   what);
+    tb__bag_input_error(&recovery->input, TB_ERR_CORRUPT, record->offset, &detail, "channel %u %s",
+                        id, what);
     return report(recovery, TB__MCAP_HARMLESS, &detail, 0);
   }
-  tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, record->offset, &detail,
-                 "a message of channel %u, which is not defined", id);
+  tb__bag_input_error(&recovery->input, TB_ERR_CORRUPT, record->offset, &detail,
+                      "a message of channel %u, which is not defined", id);
   return report(recovery, TB__MCAP_LOST, &detail, 1);
 }
 
@@ -180,7 +180,7 @@ static tb_status_t load_summary(recovery_t *recovery, tb_error_t *error)
 static void report_summary(recovery_t *recovery, const char *what)
 {
   tb_error_t found;
-  tb__mcap_error(&recovery->input, TB_ERR_CORRUPT, recovery->input.size, &found, "%s", what);
+  tb__bag_input_error(&recovery->input, TB_ERR_CORRUPT, recovery->input.size, &found, "%s", what);
   report(recovery, TB__MCAP_HARMLESS, &found, 0);
 }
 
@@ -230,6 +230,16 @@ static void check_summary(recovery_t *recovery)
     report_summary(recovery, "the summary defines a channel or schema differently");
 }
 
+static tb_status_t on_chunk(void *user, uint64_t offset, const tb__mcap_chunk_t *chunk,
+                            tb_error_t *error)
+{
+  (void)offset, (void)error;
+  recovery_t *recovery = user;
+  if (tb__mcap_compression_name(chunk->compression))
+    recovery->totals.compression = chunk->compression;
+  return TB_OK;
+}
+
 /* A summary that can be true lists the chunks, also after damage. */
 static tb_status_t list_chunks(recovery_t *recovery, tb_error_t *error)
 {
@@ -246,11 +256,12 @@ static tb_status_t run(recovery_t *recovery, const char *from, const char *name,
                        const tb__bag_output_options_t *options, tb_error_t *error)
 {
   tb__mcap_visitor_t visitor = {.user = recovery,
+                                .chunk = on_chunk,
                                 .record = on_record,
                                 .attachment = on_attachment,
                                 .damage = on_damage,
                                 .salvages = true};
-  tb_status_t status = tb__mcap_input_open(from, name, &recovery->input, error);
+  tb_status_t status = tb__bag_input_open(from, name, &recovery->input, error);
   recovery->input.limits = *recovery->limits;
   if (!status) status = load_summary(recovery, error);
   if (!status) status = list_chunks(recovery, error);
@@ -290,7 +301,7 @@ tb_status_t tb__mcap_recover_within(const tb_bag_limits_t *limits, const char *f
   tb__mcap_definitions_fini(&recovery.later);
   tb__mcap_index_fini(&recovery.summary);
   free(recovery.chunks);
-  tb__mcap_input_close(&recovery.input);
+  tb__bag_input_close(&recovery.input);
   if (!status) *out = recovery.totals;
   return status;
 }

@@ -9,10 +9,11 @@
 /* What is in the file and, of a recovery, in the copy. */
 typedef struct tb__mcap_recovery {
   uint64_t messages, attachments, metadata;
-  uint64_t damages, lost_bytes; /* without what is harmless */
-  bool is_unclosed;             /* the one damage is that the file was not closed */
-  uint64_t lost_messages;       /* a lower bound: those that indexes count */
-  uint64_t doubtful_messages;   /* of chunks with a wrong CRC; they are kept */
+  uint64_t damages, lost_bytes;       /* without what is harmless */
+  bool is_unclosed;                   /* the one damage is that the file was not closed */
+  uint64_t lost_messages;             /* a lower bound: those that indexes count */
+  uint64_t doubtful_messages;         /* of chunks with a wrong CRC; they are kept */
+  tb__mcap_compression_t compression; /* of the last chunk that is compressed */
 } tb__mcap_recovery_t;
 
 typedef void (*tb__mcap_loss_fn)(void *user, const tb__mcap_damage_t *loss);
@@ -40,6 +41,7 @@ typedef struct tb__mcap_losses {
   char *first;  /* with path and offset */
   char *in_all; /* how much */
   bool is_unclosed;
+  const char *chunk_format; /* of the damaged file, static; NULL: its chunks are not compressed */
 } tb__mcap_losses_t;
 
 /* Opens what can be read of a damaged file: it is recovered into a file without a name. */

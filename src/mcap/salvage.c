@@ -52,6 +52,7 @@ static tb_status_t describe(const tb__mcap_recovery_t *all, char **first, tb__mc
                             tb_error_t *error)
 {
   out->is_unclosed = all->is_unclosed;
+  out->chunk_format = tb__mcap_compression_name(all->compression);
   if (all->damages == 0 || all->is_unclosed) return TB_OK;
   out->first = *first;
   *first = NULL;

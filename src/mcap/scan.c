@@ -3,14 +3,15 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "mcap/crc.h"
 #include "mcap/resync.h"
 
 typedef struct scan {
-  tb__mcap_input_t *input;
+  tb__bag_input_t *input;
   tb__mcap_definitions_t *definitions;
   const tb__mcap_visitor_t *visitor;
   tb__mcap_codec_t codec;
-  tb__mcap_buffer_t buffer;
+  tb__bag_buffer_t buffer;
   uint64_t offset;
   uint64_t suspect;       /* the previous record, if only its length gave its end; or 0 */
   uint64_t damaged_until; /* up to here the CRC of the data adds nothing */
@@ -36,7 +37,7 @@ static tb_status_t report_at(scan_t *scan, tb_status_t status, uint64_t offset, 
 {
   tb_error_t detail;
   tb__mcap_damage_t damage = {.offset = offset, .size = size};
-  tb__mcap_error(scan->input, status, offset, &detail, "%s", what);
+  tb__bag_input_error(scan->input, status, offset, &detail, "%s", what);
   return report(scan, &damage, &detail, error);
 }
 
@@ -46,7 +47,7 @@ static tb_status_t report_harmless(scan_t *scan, uint64_t offset, const char *wh
 {
   tb_error_t detail;
   tb__mcap_damage_t damage = {.harm = TB__MCAP_HARMLESS, .offset = offset};
-  tb__mcap_error(scan->input, TB_ERR_CORRUPT, offset, &detail, "%s", what);
+  tb__bag_input_error(scan->input, TB_ERR_CORRUPT, offset, &detail, "%s", what);
   return report(scan, &damage, &detail, error);
 }
 
@@ -175,7 +176,7 @@ static uint64_t count_indexed(scan_t *scan, uint64_t at)
 {
   uint64_t count = 0, length;
   const uint8_t *bytes;
-  while (!tb__mcap_input_look(scan->input, at, TB__MCAP_HEAD_SIZE, &bytes, NULL) &&
+  while (!tb__bag_input_look(scan->input, at, TB__MCAP_HEAD_SIZE, &bytes, NULL) &&
          bytes[0] == TB__MCAP_MESSAGE_INDEX) {
     tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes + 1, 8);
     length = tb__mcap_take_u64(&cursor);
@@ -229,7 +230,7 @@ static tb_status_t see_attachment(scan_t *scan, uint64_t length, uint64_t *end, 
   size_t size = length < 65536 ? (size_t)length : 65536;
   uint64_t at = scan->offset + TB__MCAP_HEAD_SIZE;
   tb__mcap_attachment_t attachment;
-  tb_status_t status = tb__mcap_input_look(scan->input, at, size, &content, error);
+  tb_status_t status = tb__bag_input_look(scan->input, at, size, &content, error);
   if (status) return status;
   if (!tb__mcap_parse_attachment(content, size, length, &attachment))
     return report_at(scan, TB_ERR_CORRUPT, scan->offset, length, "a damaged attachment", error);
@@ -237,7 +238,7 @@ static tb_status_t see_attachment(scan_t *scan, uint64_t length, uint64_t *end, 
   uint32_t crc = 0, stored = 0;
   uint64_t crc_at = at + attachment.head_size + attachment.size;
   status = tb__mcap_input_crc(scan->input, at, crc_at, &crc, error);
-  if (!status) status = tb__mcap_input_look(scan->input, crc_at, sizeof stored, &content, error);
+  if (!status) status = tb__bag_input_look(scan->input, crc_at, sizeof stored, &content, error);
   if (status) return status;
   tb__mcap_cursor_t cursor = tb__mcap_cursor(content, sizeof stored);
   stored = tb__mcap_take_u32(&cursor);
@@ -306,7 +307,7 @@ static tb_status_t go_on(scan_t *scan, uint64_t length, bool *goes_on, tb_error_
   uint64_t next = scan->offset + TB__MCAP_HEAD_SIZE + length, size = scan->input->size;
   *goes_on = false;
   if (next > size || size - next < TB__MCAP_HEAD_SIZE) return TB_OK;
-  tb_status_t status = tb__mcap_input_look(scan->input, next, TB__MCAP_HEAD_SIZE, &bytes, error);
+  tb_status_t status = tb__bag_input_look(scan->input, next, TB__MCAP_HEAD_SIZE, &bytes, error);
   if (status) return status;
   tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes + 1, 8);
   bool fits = tb__mcap_take_u64(&cursor) <= size - next - TB__MCAP_HEAD_SIZE;
@@ -330,7 +331,7 @@ static tb_status_t see_end(scan_t *scan, uint64_t length, tb_error_t *error)
   scan->done = true;
   if (scan->damaged_until > 0) return TB_OK;
   uint32_t crc = 0;
-  status = tb__mcap_input_look(scan->input, scan->offset + TB__MCAP_HEAD_SIZE, 4, &content, error);
+  status = tb__bag_input_look(scan->input, scan->offset + TB__MCAP_HEAD_SIZE, 4, &content, error);
   if (status) return status;
   tb__mcap_cursor_t cursor = tb__mcap_cursor(content, 4);
   uint32_t stored = tb__mcap_take_u32(&cursor);
@@ -363,7 +364,7 @@ static tb_status_t see_next(scan_t *scan, tb_error_t *error)
                      "the data has no end record: cut off, or not closed", error);
   }
   tb_status_t status =
-      tb__mcap_input_look(scan->input, scan->offset, TB__MCAP_HEAD_SIZE, &bytes, error);
+      tb__bag_input_look(scan->input, scan->offset, TB__MCAP_HEAD_SIZE, &bytes, error);
   if (status) return status;
   tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes + 1, 8);
   uint8_t opcode = bytes[0];
@@ -385,7 +386,7 @@ static tb_status_t see_next(scan_t *scan, tb_error_t *error)
         report_at(scan, TB_ERR_LIMIT, scan->offset, length, "a record larger than 1 GiB", error);
   } else if (is_wanted(opcode)) {
     uint64_t at = scan->offset + TB__MCAP_HEAD_SIZE;
-    status = tb__mcap_input_look(scan->input, at, (size_t)length, &bytes, error);
+    status = tb__bag_input_look(scan->input, at, (size_t)length, &bytes, error);
     const tb__mcap_record_t record = {opcode, false, bytes, (size_t)length, scan->offset};
     if (!status) status = see_record(scan, &record, error);
   }
@@ -410,25 +411,25 @@ static tb_status_t check_magic(scan_t *scan, tb_error_t *error)
   const uint8_t *bytes;
   uint64_t size = scan->input->size;
   size_t there = size < TB__MCAP_MAGIC_SIZE ? (size_t)size : TB__MCAP_MAGIC_SIZE;
-  tb_status_t status = tb__mcap_input_look(scan->input, 0, there, &bytes, error);
+  tb_status_t status = tb__bag_input_look(scan->input, 0, there, &bytes, error);
   if (status) return status;
   if (there > 0 && memcmp(bytes, TB__MCAP_MAGIC, there) != 0) {
     scan->offset = scan->visitor->salvages
                        ? tb__mcap_resync(scan->input, scan->definitions, scan->has_chunks, 0)
                        : size;
     if (scan->offset == size)
-      return tb__mcap_error(scan->input, TB_ERR_CORRUPT, 0, error, "not an MCAP file");
+      return tb__bag_input_error(scan->input, TB_ERR_CORRUPT, 0, error, "not an MCAP file");
     return report_at(scan, TB_ERR_CORRUPT, 0, scan->offset,
                      "the file does not begin with the MCAP magic", error);
   }
   if (there < TB__MCAP_MAGIC_SIZE)
-    return tb__mcap_error(scan->input, TB_ERR_TRUNCATED, size, error,
-                          "the file ends inside its first 8 bytes (the magic)");
+    return tb__bag_input_error(scan->input, TB_ERR_TRUNCATED, size, error,
+                               "the file ends inside its first 8 bytes (the magic)");
   scan->offset = TB__MCAP_MAGIC_SIZE;
   return TB_OK;
 }
 
-tb_status_t tb__mcap_scan(tb__mcap_input_t *input, tb__mcap_definitions_t *definitions,
+tb_status_t tb__mcap_scan(tb__bag_input_t *input, tb__mcap_definitions_t *definitions,
                           const tb__mcap_visitor_t *visitor, tb_error_t *error)
 {
   scan_t scan = {.input = input, .definitions = definitions, .visitor = visitor};
@@ -436,6 +437,6 @@ tb_status_t tb__mcap_scan(tb__mcap_input_t *input, tb__mcap_definitions_t *defin
   while (!status && !scan.done)
     status = step(&scan, error);
   tb__mcap_codec_fini(&scan.codec);
-  tb__mcap_buffer_fini(&scan.buffer);
+  tb__bag_buffer_fini(&scan.buffer);
   return status;
 }

@@ -56,7 +56,7 @@ typedef struct tb__mcap_visitor {
  * attachments and of all of it, which finds a record that has become one of another kind.
  * Definitions are collected before the visitor sees them. After damage the next record is searched
  * for. TB_ERR_CORRUPT: not MCAP at all. */
-tb_status_t tb__mcap_scan(tb__mcap_input_t *input, tb__mcap_definitions_t *definitions,
+tb_status_t tb__mcap_scan(tb__bag_input_t *input, tb__mcap_definitions_t *definitions,
                           const tb__mcap_visitor_t *visitor, tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

@@ -13,13 +13,15 @@
 
 typedef struct mcap_file {
   tb__bag_file_t base;
-  tb__mcap_input_t input;
+  tb__bag_input_t input;
   tb__mcap_index_t index;
   bool is_unpacked; /* its name is that of the packed file */
   tb__mcap_order_t order;
-  tb__mcap_item_t item;     /* the row that step gave */
+  tb__bag_item_t item;      /* the row that step gave */
   tb_error_t damage;        /* for a row that has no content */
   tb__mcap_losses_t losses; /* when it was recovered */
+  char **callers; /* by channel: the node that sent, "" without one; NULL: not looked up */
+  size_t caller_count;
 } mcap_file_t;
 
 static mcap_file_t *mcap_file(tb__bag_file_t *file)
@@ -33,7 +35,10 @@ static void mcap_close(tb__bag_file_t *base)
   mcap_file_t *file = mcap_file(base);
   tb__mcap_order_fini(&file->order);
   tb__mcap_index_fini(&file->index);
-  tb__mcap_input_close(&file->input);
+  tb__bag_input_close(&file->input);
+  for (size_t i = 0; i < file->caller_count; i++)
+    free(file->callers[i]);
+  free(file->callers);
   free(file->losses.first);
   free(file->losses.in_all);
   free(file);
@@ -46,7 +51,7 @@ static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
   if (!file) return tb__no_memory(error);
   file->base.storage = storage;
   file->is_unpacked = strcmp(path, name) != 0;
-  tb_status_t status = tb__mcap_input_open(path, name, &file->input, error);
+  tb_status_t status = tb__bag_input_open(path, name, &file->input, error);
   file->input.limits = *limits;
   if (!status) status = tb__mcap_index_load(&file->input, &file->index, error);
   if (status) {
@@ -124,20 +129,18 @@ static int64_t clamp(uint64_t time_ns)
   return time_ns > INT64_MAX ? INT64_MAX : (int64_t)time_ns;
 }
 
-/* Of the first chunk; the others are nearly always alike. */
+/* Of the first chunk; the others are nearly always alike. A recovered copy is not compressed. */
 static tb_status_t find_chunk_format(const mcap_file_t *file, const char **out, tb_error_t *error)
 {
-  static const char *const names[] = {[TB__MCAP_NONE] = NULL,
-                                      [TB__MCAP_ZSTD] = "zstd",
-                                      [TB__MCAP_LZ4] = "lz4",
-                                      [TB__MCAP_OTHER] = NULL};
+  *out = file->losses.chunk_format;
+  if (*out) return TB_OK;
   for (size_t i = 0; i < file->index.block_count; i++) {
-    const tb__mcap_block_t *block = &file->index.blocks[i];
+    const tb__bag_block_t *block = &file->index.blocks[i];
     tb__mcap_chunk_t chunk;
     uint64_t length;
-    if (block->kind != TB__MCAP_BLOCK_CHUNK) continue;
+    if (block->kind != TB__BAG_BLOCK_CHUNK) continue;
     tb_status_t status = tb__mcap_chunk_head(&file->input, block->offset, &chunk, &length, error);
-    if (!status) *out = names[chunk.compression];
+    if (!status) *out = tb__mcap_compression_name(chunk.compression);
     return status == TB_ERR_SYSTEM ? status : TB_OK; /* damage is reported when it is read */
   }
   return TB_OK;
@@ -145,10 +148,10 @@ static tb_status_t find_chunk_format(const mcap_file_t *file, const char **out, 
 
 static bool is_unclosed(const mcap_file_t *file)
 {
-  const tb__mcap_block_t *damage = NULL;
+  const tb__bag_block_t *damage = NULL;
   for (size_t i = 0; i < file->index.block_count; i++) {
-    const tb__mcap_block_t *block = &file->index.blocks[i];
-    if (block->kind != TB__MCAP_BLOCK_DAMAGE) continue;
+    const tb__bag_block_t *block = &file->index.blocks[i];
+    if (block->kind != TB__BAG_BLOCK_DAMAGE) continue;
     if (damage || !tb__mcap_is_unclosed(block->status, block->length)) return false;
     damage = block;
   }
@@ -172,6 +175,7 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   if (!status) status = find_chunk_format(file, &out->chunk_format, error);
   if (status) return status;
   out->message_count = index->message_count;
+  if (index->is_of_summary && index->end_ns <= INT64_MAX) out->counted = TB_BAG_COUNTED_SUMMARY;
   out->has_damage_rows = index->block_count > 0;
   out->has_times = index->has_times;
   out->start_ns = clamp(index->start_ns);
@@ -204,13 +208,33 @@ static tb_status_t mcap_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_t *
 static tb_status_t mcap_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_t *error)
 {
   mcap_file_t *file = mcap_file(base);
-  tb_status_t status = tb__mcap_order_next(&file->order, &file->item, &file->damage, error);
+  tb_status_t status = tb__bag_order_next(&file->order.base, &file->item, &file->damage, error);
   if (status) return status;
   *out = (tb__bag_row_t){.id = (int64_t)file->item.id,
                          .time_is_integer = true,
                          .log_time_ns = clamp(file->item.time_ns),
                          .publish_time_ns = -1,
                          .is_unclosed_end = file->item.is_unclosed_end && is_unclosed(file)};
+  return TB_OK;
+}
+
+/* The node that sent a channel's messages, looked up once. NULL: it is not known. */
+static tb_status_t find_caller(mcap_file_t *file, uint16_t id, const char **out, tb_error_t *error)
+{
+  tb__mcap_channel_t channel;
+  if (id >= file->caller_count) {
+    char **callers = reallocarray(file->callers, (size_t)id + 1, sizeof *callers);
+    if (!callers) return tb__no_memory(error);
+    for (size_t i = file->caller_count; i <= id; i++)
+      callers[i] = NULL;
+    file->callers = callers;
+    file->caller_count = (size_t)id + 1;
+  }
+  if (!file->callers[id] && tb__mcap_definitions_channel(&file->index.definitions, id, &channel)) {
+    file->callers[id] = clean(value_of(channel.metadata, "callerid"), NULL);
+    if (!file->callers[id]) return tb__no_memory(error);
+  }
+  *out = file->callers[id] && *file->callers[id] ? file->callers[id] : NULL;
   return TB_OK;
 }
 
@@ -229,13 +253,13 @@ static tb_status_t mcap_read_topic(tb__bag_file_t *base, tb__bag_row_t *row, tb_
                         (unsigned long long)message.log_time_ns);
   row->topic_id = message.channel_id;
   row->publish_time_ns = clamp(message.publish_time_ns);
-  return TB_OK;
+  return find_caller(file, message.channel_id, &row->publisher, error);
 }
 
 static tb_status_t mcap_read_data(tb__bag_file_t *base, tb__bag_row_t *row, tb_error_t *error)
 {
   (void)error; /* it is in memory */
-  const tb__mcap_item_t *item = &mcap_file(base)->item;
+  const tb__bag_item_t *item = &mcap_file(base)->item;
   row->data = item->content + TB__MCAP_MESSAGE_SIZE;
   row->size = item->size - TB__MCAP_MESSAGE_SIZE;
   return TB_OK;
@@ -257,7 +281,7 @@ static tb_status_t mcap_verify(tb__bag_file_t *base, tb__bag_finding_fn report, 
 {
   finding_t finding = {report, user};
   tb__mcap_recovery_t all;
-  const tb__mcap_input_t *input = &mcap_file(base)->input;
+  const tb__bag_input_t *input = &mcap_file(base)->input;
   char unnamed[40]; /* what was unpacked for reading has no name any more */
   snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", input->fd);
   const char *path = mcap_file(base)->is_unpacked ? unnamed : input->path;

@@ -4,18 +4,21 @@
 
 #include "base/no_memory.h"
 #include "mcap/coverage.h"
+#include "mcap/crc.h"
 
 #define MAX_SUMMARY  (UINT64_C(256) << 20)
 #define MAX_METADATA (UINT64_C(16) << 20)
 
 typedef struct summary {
-  tb__mcap_input_t *input;
+  tb__bag_input_t *input;
   tb__mcap_index_t *index;
   uint64_t start; /* of the summary */
   uint64_t metadata_offset, metadata_length;
   uint32_t rosbag2_records;
   bool has_statistics;
   tb__mcap_statistics_t statistics;
+  uint8_t *counts; /* the bytes of its counts */
+  uint32_t crc;    /* of what was taken */
   uint64_t indexed_messages;
   bool is_indexed; /* every chunk has a count of messages */
 } summary_t;
@@ -23,33 +26,34 @@ typedef struct summary {
 static tb_status_t corrupt(const summary_t *summary, uint64_t offset, const char *what,
                            tb_error_t *error)
 {
-  return tb__mcap_error(summary->input, TB_ERR_CORRUPT, offset, error, "%s", what);
+  return tb__bag_input_error(summary->input, TB_ERR_CORRUPT, offset, error, "%s", what);
 }
 
 /* The bytes are intact, but their content cannot be true. */
 static tb_status_t contradicts(const summary_t *summary, const char *what, tb_error_t *error)
 {
-  return tb__mcap_error(summary->input, TB_ERR_INVALID, summary->start, error,
-                        "the summary contradicts itself: %s; it is not used", what);
+  return tb__bag_input_error(summary->input, TB_ERR_INVALID, summary->start, error,
+                             "the summary contradicts itself: %s; it is not used", what);
 }
 
-static tb_status_t read_footer(tb__mcap_input_t *input, tb__mcap_footer_t *out, tb_error_t *error)
+static tb_status_t read_footer(tb__bag_input_t *input, tb__mcap_footer_t *out, tb_error_t *error)
 {
   uint8_t bytes[TB__MCAP_HEAD_SIZE + TB__MCAP_FOOTER_SIZE + TB__MCAP_MAGIC_SIZE];
   if (input->size < sizeof bytes + TB__MCAP_MAGIC_SIZE)
-    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error, "the file has no footer");
+    return tb__bag_input_error(input, TB_ERR_TRUNCATED, input->size, error,
+                               "the file has no footer");
   uint64_t at = input->size - sizeof bytes;
-  tb_status_t status = tb__mcap_input_read(input, at, bytes, sizeof bytes, error);
+  tb_status_t status = tb__bag_input_read(input, at, bytes, sizeof bytes, error);
   if (status) return status;
   const uint8_t *magic = bytes + sizeof bytes - TB__MCAP_MAGIC_SIZE;
   if (memcmp(magic, TB__MCAP_MAGIC, TB__MCAP_MAGIC_SIZE) != 0)
-    return tb__mcap_error(input, TB_ERR_TRUNCATED, input->size, error,
-                          "the file does not end with the MCAP magic: cut off, or not closed");
+    return tb__bag_input_error(input, TB_ERR_TRUNCATED, input->size, error,
+                               "the file does not end with the MCAP magic: cut off, or not closed");
   tb__mcap_cursor_t head = tb__mcap_cursor(bytes + 1, 8);
   if (bytes[0] != TB__MCAP_FOOTER || tb__mcap_take_u64(&head) != TB__MCAP_FOOTER_SIZE ||
       !tb__mcap_parse_footer(bytes + TB__MCAP_HEAD_SIZE, TB__MCAP_FOOTER_SIZE, out) ||
       out->summary_start > at || out->offsets_start > at)
-    return tb__mcap_error(input, TB_ERR_CORRUPT, at, error, "the footer is damaged");
+    return tb__bag_input_error(input, TB_ERR_CORRUPT, at, error, "the footer is damaged");
   return TB_OK;
 }
 
@@ -68,14 +72,14 @@ static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *conte
   uint64_t room = summary->start - chunk.offset - chunk.length;
   if (is_indexed && chunk.index_length > room)
     return contradicts(summary, "message indexes extend past the data", error);
-  tb__mcap_block_t block = {.kind = TB__MCAP_BLOCK_CHUNK,
-                            .start_ns = chunk.start_ns,
-                            .end_ns = chunk.end_ns,
-                            .offset = chunk.offset,
-                            .length = chunk.length,
-                            .size = chunk.size,
-                            .index_length = is_indexed ? chunk.index_length : 0,
-                            .is_counted = is_indexed};
+  tb__bag_block_t block = {.kind = TB__BAG_BLOCK_CHUNK,
+                           .start_ns = chunk.start_ns,
+                           .end_ns = chunk.end_ns,
+                           .offset = chunk.offset,
+                           .length = chunk.length,
+                           .size = chunk.size,
+                           .index_length = is_indexed ? chunk.index_length : 0,
+                           .is_counted = is_indexed};
   if (is_indexed) block.message_count = (chunk.index_length - heads) / 16;
   summary->indexed_messages += block.message_count;
   return tb__mcap_index_add(summary->index, &block, error);
@@ -98,6 +102,22 @@ static tb_status_t take_metadata_index(summary_t *summary, uint64_t at, const vo
   return TB_OK;
 }
 
+static tb_status_t take_statistics(summary_t *summary, uint64_t at, const void *content,
+                                   size_t size, tb_error_t *error)
+{
+  tb__mcap_cursor_t *counts = &summary->statistics.counts;
+  summary->has_statistics = true;
+  if (!tb__mcap_parse_statistics(content, size, &summary->statistics))
+    return corrupt(summary, at, "the statistics are damaged", error);
+  uint8_t *copy = malloc(counts->left + 1);
+  if (!copy) return tb__no_memory(error);
+  if (counts->left > 0) memcpy(copy, counts->at, counts->left);
+  free(summary->counts);
+  summary->counts = copy;
+  *counts = tb__mcap_cursor(copy, counts->left);
+  return TB_OK;
+}
+
 static tb_status_t take(summary_t *summary, uint64_t at, uint8_t opcode, const void *content,
                         size_t size, tb_error_t *error)
 {
@@ -107,34 +127,39 @@ static tb_status_t take(summary_t *summary, uint64_t at, uint8_t opcode, const v
   case TB__MCAP_CHANNEL: {
     tb_status_t status =
         tb__mcap_definitions_add(&summary->index->definitions, opcode, content, size, &detail);
-    return status ? tb__mcap_error(summary->input, status, at, error, "%s", detail.text) : TB_OK;
+    return status ? tb__bag_input_error(summary->input, status, at, error, "%s", detail.text)
+                  : TB_OK;
   }
   case TB__MCAP_CHUNK_INDEX:
     return take_chunk(summary, at, content, size, error);
   case TB__MCAP_METADATA_INDEX:
     return take_metadata_index(summary, at, content, size, error);
   case TB__MCAP_STATISTICS:
-    summary->has_statistics = true;
-    return tb__mcap_parse_statistics(content, size, &summary->statistics)
-               ? TB_OK
-               : corrupt(summary, at, "the statistics are damaged", error);
+    return take_statistics(summary, at, content, size, error);
   default:
     return TB_OK;
   }
 }
 
-static tb_status_t take_all(summary_t *summary, const uint8_t *bytes, size_t size,
-                            tb_error_t *error)
+/* Record by record, so that many entries of chunks need no memory twice. */
+static tb_status_t take_all(summary_t *summary, uint64_t end, tb_error_t *error)
 {
-  tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes, size);
   tb_status_t status = TB_OK;
-  while (!status && cursor.left > 0) {
-    uint64_t at = summary->start + (size - cursor.left);
-    const uint8_t *opcode = tb__mcap_take(&cursor, 1);
-    uint64_t length = tb__mcap_take_u64(&cursor);
-    const uint8_t *content = tb__mcap_take(&cursor, length);
-    if (!content || *opcode == 0) return corrupt(summary, at, "the summary is damaged", error);
-    status = take(summary, at, *opcode, content, (size_t)length, error);
+  uint64_t length = 0;
+  for (uint64_t at = summary->start; !status && at < end; at += TB__MCAP_HEAD_SIZE + length) {
+    const uint8_t *bytes = NULL;
+    if (end - at < TB__MCAP_HEAD_SIZE) return corrupt(summary, at, "the summary is damaged", error);
+    status = tb__bag_input_look(summary->input, at, TB__MCAP_HEAD_SIZE, &bytes, error);
+    if (status) return status;
+    tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes + 1, 8);
+    length = tb__mcap_take_u64(&cursor);
+    if (bytes[0] == 0 || length > end - at - TB__MCAP_HEAD_SIZE)
+      return corrupt(summary, at, "the summary is damaged", error);
+    size_t size = (size_t)length;
+    status = tb__bag_input_look(summary->input, at, TB__MCAP_HEAD_SIZE + size, &bytes, error);
+    if (status) return status;
+    summary->crc = libdeflate_crc32(summary->crc, bytes, TB__MCAP_HEAD_SIZE + size);
+    status = take(summary, at, bytes[0], bytes + TB__MCAP_HEAD_SIZE, size, error);
   }
   return status;
 }
@@ -208,7 +233,7 @@ static bool is_sound(const summary_t *summary)
   tb__mcap_index_sort(index);
   if (summary->is_indexed && index->has_times && !has_start_of_a_block(index)) return false;
   for (size_t i = 0; i < index->block_count; i++) {
-    const tb__mcap_block_t *block = &index->blocks[i];
+    const tb__bag_block_t *block = &index->blocks[i];
     if (block->end_ns > index->end_ns) return false;
     if (block->message_count > 0 && block->start_ns < index->start_ns) return false;
     if (i > 0 && block->offset < block[-1].offset + block[-1].length) return false;
@@ -222,37 +247,42 @@ static tb_status_t read_metadata(summary_t *summary, tb_error_t *error)
   if (summary->metadata_offset == 0 || summary->metadata_length > MAX_METADATA) return TB_OK;
   size_t size = (size_t)summary->metadata_length;
   tb_status_t status =
-      tb__mcap_input_look(summary->input, summary->metadata_offset, size, &bytes, error);
+      tb__bag_input_look(summary->input, summary->metadata_offset, size, &bytes, error);
   if (status) return status;
   if (bytes[0] != TB__MCAP_METADATA)
     return corrupt(summary, summary->metadata_offset, "no metadata record here", error);
   tb_error_t detail;
   status = tb__mcap_index_metadata(summary->index, bytes + TB__MCAP_HEAD_SIZE,
                                    size - TB__MCAP_HEAD_SIZE, &detail);
-  return status ? tb__mcap_error(summary->input, status, summary->metadata_offset, error, "%s",
-                                 detail.text)
+  return status ? tb__bag_input_error(summary->input, status, summary->metadata_offset, error, "%s",
+                                      detail.text)
                 : TB_OK;
 }
 
-/* The summary and its offsets, up to the CRC in the footer. */
-static tb_status_t read_bytes(const summary_t *summary, const tb__mcap_footer_t *footer,
-                              uint8_t **out, size_t *size, tb_error_t *error)
+/* Of bytes with a wrong CRC nothing else is reported. */
+static tb_status_t take_checked(summary_t *summary, const tb__mcap_footer_t *footer,
+                                tb_error_t *error)
 {
-  uint64_t end = summary->input->size - TB__MCAP_MAGIC_SIZE - 4;
-  if (end - summary->start > MAX_SUMMARY)
-    return tb__mcap_error(summary->input, TB_ERR_LIMIT, summary->start, error,
-                          "a summary larger than 256 MiB");
-  *size = (size_t)(end - summary->start);
-  *out = malloc(*size);
-  if (!*out) return tb__no_memory(error);
-  tb_status_t status = tb__mcap_input_read(summary->input, summary->start, *out, *size, error);
-  if (!status && footer->crc && libdeflate_crc32(0, *out, *size) != footer->crc)
-    status = corrupt(summary, summary->start, "the CRC of the summary is wrong", error);
-  *size -= TB__MCAP_HEAD_SIZE + TB__MCAP_FOOTER_SIZE - 4;
-  return status;
+  uint64_t crc_at = summary->input->size - TB__MCAP_MAGIC_SIZE - 4; /* it ends before its CRC */
+  uint64_t end = crc_at - (TB__MCAP_HEAD_SIZE + TB__MCAP_FOOTER_SIZE - 4), rest = end;
+  tb_error_t detail = TB_ERROR_INIT;
+  if (crc_at - summary->start > MAX_SUMMARY)
+    return tb__bag_input_error(summary->input, TB_ERR_LIMIT, summary->start, error,
+                               "a summary larger than 256 MiB");
+  tb_status_t taken = take_all(summary, end, &detail), status = TB_OK;
+  if (taken) { /* not to its end */
+    summary->crc = 0;
+    rest = summary->start;
+  }
+  if (footer->crc) status = tb__mcap_input_crc(summary->input, rest, crc_at, &summary->crc, error);
+  if (status) return status;
+  if (footer->crc && summary->crc != footer->crc)
+    return corrupt(summary, summary->start, "the CRC of the summary is wrong", error);
+  if (taken && error) *error = detail;
+  return taken;
 }
 
-tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *index,
+tb_status_t tb__mcap_summary_load(tb__bag_input_t *input, tb__mcap_index_t *index,
                                   tb_error_t *error)
 {
   tb__mcap_footer_t footer = {0};
@@ -262,17 +292,14 @@ tb_status_t tb__mcap_summary_load(tb__mcap_input_t *input, tb__mcap_index_t *ind
       .input = input, .index = index, .start = footer.summary_start, .is_indexed = true};
   if (footer.summary_start == 0)
     return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: no summary", input->path);
-  uint8_t *bytes = NULL;
-  size_t size = 0;
-  status = read_bytes(&summary, &footer, &bytes, &size, error);
-  if (!status) status = take_all(&summary, bytes, size, error);
+  status = take_checked(&summary, &footer, error);
   if (!status) note_claims(&summary);
   if (!status) status = use_statistics(&summary, error);
   if (!status && !is_sound(&summary))
     status = corrupt(&summary, summary.start, "the chunk index contradicts itself", error);
   if (!status) status = tb__mcap_check_coverage(input, index, summary.start, error);
   if (!status) status = read_metadata(&summary, error);
-  free(bytes);
+  free(summary.counts);
   index->is_of_summary = !status;
   return status;
 }

@@ -4,6 +4,7 @@
 #include <timebase/histogram.h>
 #include <timebase/publish_guard.h>
 #include <timebase/ready.h>
+#include <timebase/reset.h>
 #include <timebase/stamper.h>
 #include <timebase/statistics.h>
 #include <timebase/watchdog.h>
@@ -29,6 +30,7 @@ typedef struct objects {
   tb_watchdog_t *watchdog;
   tb_publish_guard_t *guard;
   tb_stamper_t *stamper;
+  tb_reset_t *reset;
   tb_statistics_t *statistics;
   tb_topic_statistics_t *topic;
   tb_timer_statistics_t *timer;
@@ -69,6 +71,8 @@ static void use_in_child(objects_t *o)
   CHECK_FORKED(tb_publish_guard_create(o->clock, (tb_publish_guard_t **)&made));
   CHECK(!tb_publish_guard_check(o->guard, NULL)); /* reading never blocks */
   CHECK_FORKED(tb_publish_guard_wait(o->guard, NULL, NULL));
+  CHECK_FORKED(tb_reset_create(o->clock, NULL, (tb_reset_t **)&made));
+  CHECK(tb_reset_generation(o->reset) != 0); /* reading never blocks */
   CHECK_FORKED(tb_stamper_create(o->clock, NULL, (tb_stamper_t **)&made));
   CHECK_FORKED(tb_stamper_note(o->stamper));
   CHECK_FORKED(tb_stamp_from_steady(o->stamper, (tb_steady_time_t){1}, &stamp));
@@ -108,6 +112,7 @@ static void destroy(objects_t *o)
   tb_watchdog_destroy(o->watchdog);
   tb_publish_guard_destroy(o->guard);
   tb_stamper_destroy(o->stamper);
+  tb_reset_destroy(o->reset);
 }
 
 static void test_C7_a_child_uses_nothing_and_frees_all(void **state)
@@ -121,6 +126,7 @@ static void test_C7_a_child_uses_nothing_and_frees_all(void **state)
   assert_ok(tb_watchdog_start(o.watchdog));
   assert_ok(tb_publish_guard_create(f->clock, &o.guard));
   assert_ok(tb_stamper_create(f->clock, NULL, &o.stamper));
+  assert_ok(tb_reset_create(f->clock, NULL, &o.reset));
   const tb_statistics_options_t of_node = {.node = "/node", .clock = o.clock};
   assert_ok(tb_statistics_create(&of_node, &o.statistics));
   assert_ok(tb_topic_statistics_create(o.statistics, &of_topic, &o.topic));

@@ -17,6 +17,9 @@ __extension__ typedef __int128 signed_wide_t;
 
 typedef _Atomic uint64_t word_t;
 
+#define WINDOWS        3
+#define EPOCH_ATTEMPTS 3
+
 /* Of the values in range: their number, sum and sum of squares. Exact, as 2^43 of the largest
  * squares fit. */
 typedef struct moments {
@@ -48,6 +51,11 @@ struct tb_histogram_writer {
   /* Written by the owner thread only. */
   word_t turn; /* its lowest bit says which copy is current */
   totals_t copies[2];
+  _Atomic int64_t epoch_least_ns,
+      epoch_greatest_ns; /* of the last epoch; the wrong way round: none */
+  word_t mark_turn;      /* odd: `mark` and `marks` are being written */
+  totals_t mark;         /* when the last epoch began: no extremes */
+  word_t *marks;         /* the same of the bins, after these */
   word_t bins[];
 };
 
@@ -64,7 +72,8 @@ struct tb_histogram {
   uint32_t bits;
   tb_histogram_writer_t *writers; /* the idle ones too: their counts continue */
   tb_histogram_writer_t *idle;
-  window_t windows[2]; /* by tb_histogram_window_t */
+  window_t windows[WINDOWS]; /* by tb_histogram_window_t */
+  bool has_epochs;           /* else their window is that since the start */
 };
 
 /* Two statistics that are read with a lock are no change of the object for the caller. */
@@ -116,6 +125,13 @@ static void note_extremes(const tb_histogram_writer_t *writer, const totals_t *o
   put_ns(&new->period_greatest_ns, begins || value_ns > high_ns ? value_ns : high_ns);
 }
 
+/* Rarely written. A snapshot may see them before the values are in the bins. */
+static void note_epoch_extremes(tb_histogram_writer_t *writer, int64_t value_ns)
+{
+  if (value_ns < get_ns(&writer->epoch_least_ns)) put_ns(&writer->epoch_least_ns, value_ns);
+  if (value_ns > get_ns(&writer->epoch_greatest_ns)) put_ns(&writer->epoch_greatest_ns, value_ns);
+}
+
 static void add_to_moments(const totals_t *old, totals_t *new, int64_t value_ns)
 {
   bool in_range = value_ns >= -TB_HISTOGRAM_MAX_NS && value_ns <= TB_HISTOGRAM_MAX_NS;
@@ -140,8 +156,31 @@ void tb_histogram_record(tb_histogram_writer_t *writer, tb_duration_t value)
   totals_t *new = &writer->copies[(turn + 1) & 1];
   put(&writer->bins[bin], get(&writer->bins[bin]) + 1);
   note_extremes(writer, old, new, value.ns);
+  note_epoch_extremes(writer, value.ns);
   add_to_moments(old, new, value.ns);
   put(&writer->turn, turn + 1);
+}
+
+void tb_histogram_writer_begin_epoch(tb_histogram_writer_t *writer)
+{
+  if (!writer) return;
+  const totals_t *now = &writer->copies[get(&writer->turn) & 1];
+  uint64_t turn = get(&writer->mark_turn);
+  put(&writer->mark_turn, turn + 1);
+  put(&writer->mark.count, get(&now->count));
+  put(&writer->mark.sum_low, get(&now->sum_low));
+  put(&writer->mark.sum_high, get(&now->sum_high));
+  put(&writer->mark.squares_low, get(&now->squares_low));
+  put(&writer->mark.squares_high, get(&now->squares_high));
+  if (get(&now->recorded)) {
+    uint32_t last = tb__bins_find(get_ns(&now->greatest_ns), writer->bits);
+    for (uint32_t bin = tb__bins_find(get_ns(&now->least_ns), writer->bits); bin <= last; bin++)
+      if (get(&writer->marks[bin]) != get(&writer->bins[bin]))
+        put(&writer->marks[bin], get(&writer->bins[bin]));
+  }
+  put_ns(&writer->epoch_least_ns, INT64_MAX);
+  put_ns(&writer->epoch_greatest_ns, INT64_MIN);
+  put(&writer->mark_turn, turn + 2);
 }
 
 /* ---- snapshots ---- */
@@ -159,6 +198,12 @@ typedef struct reading {
   extremes_t all, period;
 } reading_t;
 
+static moments_t moments_of(const totals_t *totals)
+{
+  return (moments_t){get(&totals->count), wide(get(&totals->sum_high), get(&totals->sum_low)),
+                     wide(get(&totals->squares_high), get(&totals->squares_low))};
+}
+
 static reading_t read_copy(const totals_t *totals, uint64_t period)
 {
   reading_t reading = {0};
@@ -166,9 +211,7 @@ static reading_t read_copy(const totals_t *totals, uint64_t period)
   widen(&reading.all, get_ns(&totals->least_ns), get_ns(&totals->greatest_ns));
   if (get(&totals->period_seen) == period)
     widen(&reading.period, get_ns(&totals->period_least_ns), get_ns(&totals->period_greatest_ns));
-  reading.moments.count = get(&totals->count);
-  reading.moments.sum = wide(get(&totals->sum_high), get(&totals->sum_low));
-  reading.moments.squares = wide(get(&totals->squares_high), get(&totals->squares_low));
+  reading.moments = moments_of(totals);
   return reading;
 }
 
@@ -222,21 +265,98 @@ static int64_t clamp(int64_t value, int64_t least, int64_t greatest)
 
 /* A value that came in between the reading of the other numbers and of the bins is in the bins
  * only. */
-static void fit_extremes(tb_histogram_t *histogram, uint32_t lowest, uint32_t highest)
+static void fit_extremes(tb_histogram_t *histogram, tb_histogram_window_t window, uint32_t lowest,
+                         uint32_t highest)
 {
   extremes_t all = histogram->windows[TB_HISTOGRAM_SINCE_START].extremes;
-  extremes_t *interval = &histogram->windows[TB_HISTOGRAM_INTERVAL].extremes;
+  extremes_t *fitted = &histogram->windows[window].extremes;
   uint32_t bits = histogram->bits;
-  if (!interval->exist) *interval = all;
-  interval->least_ns =
-      clamp(interval->least_ns, tb__bins_least(lowest, bits), tb__bins_greatest(lowest, bits));
-  interval->greatest_ns =
-      clamp(interval->greatest_ns, tb__bins_least(highest, bits), tb__bins_greatest(highest, bits));
+  if (!fitted->exist) *fitted = all;
+  fitted->least_ns =
+      clamp(fitted->least_ns, tb__bins_least(lowest, bits), tb__bins_greatest(lowest, bits));
+  fitted->greatest_ns =
+      clamp(fitted->greatest_ns, tb__bins_least(highest, bits), tb__bins_greatest(highest, bits));
 }
 
 static moments_t moments_between(moments_t from, moments_t to)
 {
   return (moments_t){to.count - from.count, to.sum - from.sum, to.squares - from.squares};
+}
+
+/* ---- of an epoch ---- */
+
+static uint64_t marks_of(const tb_histogram_t *histogram)
+{
+  uint64_t sum = 0;
+  for (const tb_histogram_writer_t *writer = histogram->writers; writer; writer = writer->next)
+    sum += get(&writer->mark_turn);
+  return sum;
+}
+
+static bool is_marking(const tb_histogram_t *histogram)
+{
+  const tb_histogram_writer_t *writer = histogram->writers;
+  while (writer && get(&writer->mark_turn) % 2 == 0)
+    writer = writer->next;
+  return writer != NULL;
+}
+
+static void count_epoch(tb_histogram_t *histogram)
+{
+  const extremes_t *range = &histogram->windows[TB_HISTOGRAM_SINCE_START].extremes;
+  window_t *epoch = &histogram->windows[TB_HISTOGRAM_EPOCH];
+  uint32_t last = tb__bins_find(range->greatest_ns, histogram->bits), lowest = 0, highest = 0;
+  epoch->count = 0;
+  epoch->moments = (moments_t){0};
+  epoch->extremes = (extremes_t){0};
+  for (const tb_histogram_writer_t *writer = histogram->writers; writer; writer = writer->next) {
+    reading_t reading = read_writer(writer);
+    moments_t added = moments_between(moments_of(&writer->mark), reading.moments);
+    epoch->moments.count += added.count;
+    epoch->moments.sum += added.sum;
+    epoch->moments.squares += added.squares;
+    int64_t least_ns = get_ns(&writer->epoch_least_ns);
+    int64_t greatest_ns = get_ns(&writer->epoch_greatest_ns);
+    if (least_ns <= greatest_ns) widen(&epoch->extremes, least_ns, greatest_ns);
+  }
+  for (uint32_t bin = tb__bins_find(range->least_ns, histogram->bits); bin <= last; bin++) {
+    uint64_t total = 0;
+    for (const tb_histogram_writer_t *writer = histogram->writers; writer; writer = writer->next)
+      total += get(&writer->bins[bin]) - get(&writer->marks[bin]);
+    if (total || epoch->bins[bin]) epoch->bins[bin] = total; /* memory that is 0 stays clean */
+    if (total && !epoch->count) lowest = bin;
+    if (total) highest = bin;
+    epoch->count += total;
+  }
+  if (epoch->count)
+    fit_extremes(histogram, TB_HISTOGRAM_EPOCH, lowest, highest);
+  else
+    epoch->extremes = (extremes_t){0};
+}
+
+/* An epoch that begins meanwhile is counted again. Where its thread is stopped in the middle of
+ * that, the window is empty: what it has belongs to no epoch yet. */
+static void snapshot_epoch(tb_histogram_t *histogram)
+{
+  window_t *epoch = &histogram->windows[TB_HISTOGRAM_EPOCH];
+  uint64_t marks = marks_of(histogram);
+  histogram->has_epochs = marks != 0;
+  if (!marks || !histogram->windows[TB_HISTOGRAM_SINCE_START].extremes.exist) return;
+  for (int i = 0; i < EPOCH_ATTEMPTS; i++, marks = marks_of(histogram)) {
+    bool is_still = !is_marking(histogram);
+    count_epoch(histogram);
+    if (is_still && marks == marks_of(histogram)) return;
+  }
+  size_t count = tb__bins_count(histogram->bits);
+  for (size_t i = 0; i < count; i++)
+    if (epoch->bins[i]) epoch->bins[i] = 0;
+  *epoch = (window_t){.bins = epoch->bins};
+}
+
+static const window_t *window_of(const tb_histogram_t *histogram, tb_histogram_window_t which)
+{
+  bool has_own = which != TB_HISTOGRAM_EPOCH || histogram->has_epochs;
+  return &histogram->windows[has_own ? which : TB_HISTOGRAM_SINCE_START];
 }
 
 tb_status_t tb_histogram_snapshot(tb_histogram_t *histogram)
@@ -262,9 +382,10 @@ tb_status_t tb_histogram_snapshot(tb_histogram_t *histogram)
   all->moments = moments;
   uint32_t lowest = 0, highest = 0;
   if (all->extremes.exist && count_bins(histogram, &lowest, &highest))
-    fit_extremes(histogram, lowest, highest);
+    fit_extremes(histogram, TB_HISTOGRAM_INTERVAL, lowest, highest);
   else
     interval->extremes = (extremes_t){0};
+  snapshot_epoch(histogram);
   tb__mutex_unlock(&histogram->mutex);
   return TB_OK;
 }
@@ -294,7 +415,7 @@ static double deviation_of(const moments_t *moments)
 
 static bool is_window(tb_histogram_window_t window)
 {
-  return window == TB_HISTOGRAM_SINCE_START || window == TB_HISTOGRAM_INTERVAL;
+  return (unsigned)window < WINDOWS;
 }
 
 static tb_status_t histogram_stats(const tb_histogram_t *histogram, tb_histogram_window_t which,
@@ -304,7 +425,7 @@ static tb_status_t histogram_stats(const tb_histogram_t *histogram, tb_histogram
   if (tb__is_forked()) return TB_ERR_FORKED;
   uint32_t bits = histogram->bits;
   tb__mutex_lock(mutex_of(histogram));
-  const window_t *window = &histogram->windows[which];
+  const window_t *window = window_of(histogram, which);
   *out = (tb_histogram_stats_t){
       .count = window->count,
       .zero = window->bins[tb__bins_zero(bits)],
@@ -358,7 +479,7 @@ tb_status_t tb_histogram_quantile(const tb_histogram_t *histogram, tb_histogram_
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb_status_t status = TB_ERR_NOT_FOUND;
   tb__mutex_lock(mutex_of(histogram));
-  const window_t *asked = &histogram->windows[window];
+  const window_t *asked = window_of(histogram, window);
   if (asked->count) {
     out->ns = window_quantile(asked, histogram->bits, quantile);
     status = TB_OK;
@@ -374,7 +495,7 @@ tb_status_t tb_histogram_count_at_most(const tb_histogram_t *histogram,
   if (!histogram || !out || !is_window(window)) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   tb__mutex_lock(mutex_of(histogram));
-  const window_t *asked = &histogram->windows[window];
+  const window_t *asked = window_of(histogram, window);
   uint32_t last = tb__bins_find(limit.ns, histogram->bits);
   uint64_t sum = 0;
   for (uint32_t bin = tb__bins_find(asked->extremes.least_ns, histogram->bits); bin <= last; bin++)
@@ -397,7 +518,7 @@ static tb_status_t histogram_create(const tb_histogram_options_t *options, tb_hi
   tb__mutex_init(&histogram->mutex);
   histogram->bits = tb__bins_bits(digits);
   bool complete = true;
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < WINDOWS; i++) {
     uint64_t *bins = calloc(tb__bins_count(histogram->bits), sizeof *bins);
     histogram->windows[i].bins = bins;
     complete = complete && bins;
@@ -425,7 +546,7 @@ void tb_histogram_destroy(tb_histogram_t *histogram)
     next = writer->next;
     free(writer);
   }
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < WINDOWS; i++)
     free(histogram->windows[i].bins);
   tb__mutex_fini(&histogram->mutex);
   free(histogram);
@@ -433,9 +554,12 @@ void tb_histogram_destroy(tb_histogram_t *histogram)
 
 static tb_histogram_writer_t *writer_alloc(tb_histogram_t *histogram)
 {
-  size_t bins_size = tb__bins_count(histogram->bits) * sizeof(word_t);
-  tb_histogram_writer_t *writer = calloc(1, sizeof *writer + bins_size);
+  size_t bins = tb__bins_count(histogram->bits);
+  tb_histogram_writer_t *writer = calloc(1, sizeof *writer + 2 * bins * sizeof(word_t));
   if (!writer) return NULL;
+  writer->marks = &writer->bins[bins];
+  writer->epoch_least_ns = INT64_MAX;
+  writer->epoch_greatest_ns = INT64_MIN;
   writer->histogram = histogram;
   writer->bits = histogram->bits;
   writer->next = histogram->writers;

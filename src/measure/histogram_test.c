@@ -296,9 +296,9 @@ static void test_wrong_arguments_are_refused(void **state)
   for (int i = 0; i < 4; i++)
     assert_status(tb_histogram_quantile(histogram, TB_HISTOGRAM_INTERVAL, wrong[i], &value),
                   TB_ERR_INVALID);
-  assert_status(tb_histogram_quantile(histogram, (tb_histogram_window_t)2, 0.5, &value),
+  assert_status(tb_histogram_quantile(histogram, (tb_histogram_window_t)3, 0.5, &value),
                 TB_ERR_INVALID);
-  assert_status(tb_histogram_count_at_most(histogram, (tb_histogram_window_t)2, value, &count),
+  assert_status(tb_histogram_count_at_most(histogram, (tb_histogram_window_t)3, value, &count),
                 TB_ERR_INVALID);
   assert_int_equal(value.ns, 42);
   tb_histogram_destroy(histogram);
@@ -440,6 +440,123 @@ static void test_a_thread_that_is_stopped_while_it_records_delays_no_snapshot(vo
   tb_histogram_destroy(histogram);
 }
 
+/* ---- epochs ---- */
+
+static tb_histogram_stats_t stats_of_epoch(tb_histogram_t *histogram)
+{
+  tb_histogram_stats_t stats;
+  assert_ok(tb_histogram_snapshot(histogram));
+  assert_ok(tb_histogram_stats(histogram, TB_HISTOGRAM_EPOCH, &stats));
+  return stats;
+}
+
+/* Of two writers, each with epochs of its own, against the values themselves. */
+static void test_an_epoch_has_what_was_recorded_since_it_began(void **state)
+{
+  (void)state;
+  enum { STEPS = 4000 };
+  static int64_t values[2][STEPS];
+  size_t begin[2] = {0}, count[2] = {0};
+  uint64_t seed = test_seed();
+  tb_histogram_t *histogram;
+  tb_histogram_writer_t *writers[2];
+  assert_ok(tb_histogram_create(NULL, &histogram));
+  for (int i = 0; i < 2; i++)
+    assert_ok(tb_histogram_writer_create(histogram, &writers[i]));
+  for (int step = 0; step < STEPS; step++) {
+    int i = (int)(test_random(&seed) % 2);
+    if (test_random(&seed) % 50 == 0) {
+      tb_histogram_writer_begin_epoch(writers[i]);
+      begin[i] = count[i];
+    }
+    int64_t value_ns = (int64_t)(test_random(&seed) % 2000000) - 1000000;
+    values[i][count[i]++] = value_ns;
+    tb_histogram_record(writers[i], (tb_duration_t){value_ns});
+    if (test_random(&seed) % 20) continue;
+    double sum = 0;
+    int64_t least_ns = INT64_MAX, greatest_ns = INT64_MIN;
+    for (int k = 0; k < 2; k++)
+      for (size_t at = begin[k]; at < count[k]; at++) {
+        sum += (double)values[k][at];
+        if (values[k][at] < least_ns) least_ns = values[k][at];
+        if (values[k][at] > greatest_ns) greatest_ns = values[k][at];
+      }
+    size_t expected = count[0] - begin[0] + count[1] - begin[1];
+    tb_histogram_stats_t stats = stats_of_epoch(histogram);
+    assert_int_equal(stats.count, expected);
+    assert_int_equal(stats.least.ns, least_ns);
+    assert_int_equal(stats.greatest.ns, greatest_ns);
+    assert_true(fabs(stats.mean_ns - sum / (double)expected) < 1e-3);
+    assert_ok(tb_histogram_stats(histogram, TB_HISTOGRAM_SINCE_START, &stats));
+    assert_int_equal(stats.count, count[0] + count[1]);
+  }
+  tb_histogram_destroy(histogram);
+}
+
+static void test_an_epoch_without_values_is_empty(void **state)
+{
+  (void)state;
+  tb_histogram_t *histogram;
+  tb_histogram_writer_t *writer;
+  tb_duration_t value;
+  uint64_t count = 77;
+  assert_ok(tb_histogram_create(NULL, &histogram));
+  assert_ok(tb_histogram_writer_create(histogram, &writer));
+  tb_histogram_writer_begin_epoch(writer);
+  tb_histogram_writer_begin_epoch(NULL);
+  assert_int_equal(stats_of_epoch(histogram).count, 0);
+  tb_histogram_record(writer, (tb_duration_t){5000});
+  assert_int_equal(stats_of_epoch(histogram).count, 1);
+  tb_histogram_writer_begin_epoch(writer);
+  tb_histogram_stats_t stats = stats_of_epoch(histogram);
+  assert_int_equal(stats.count, 0);
+  assert_int_equal(stats.least.ns, 0);
+  assert_true(isnan(stats.mean_ns));
+  assert_status(tb_histogram_quantile(histogram, TB_HISTOGRAM_EPOCH, 0.5, &value),
+                TB_ERR_NOT_FOUND);
+  assert_ok(tb_histogram_count_at_most(histogram, TB_HISTOGRAM_EPOCH, (tb_duration_t){INT64_MAX},
+                                       &count));
+  assert_int_equal(count, 0);
+  tb_histogram_record(writer, (tb_duration_t){7000});
+  assert_int_equal(stats_of_epoch(histogram).least.ns, 7000);
+  tb_histogram_destroy(histogram);
+}
+
+#define EPOCHS 30000
+
+/* In each epoch another value is recorded, so that none of another may be seen with it. */
+static void *record_epochs(void *writer)
+{
+  for (int64_t epoch = 1; epoch <= EPOCHS; epoch++) {
+    for (int i = 0; i < 10; i++)
+      tb_histogram_record(writer, (tb_duration_t){(1 + epoch % 1000) * 100000});
+    tb_histogram_writer_begin_epoch(writer);
+  }
+  tb_histogram_record(writer, (tb_duration_t){1}); /* the last */
+  return NULL;
+}
+
+static void test_epochs_are_not_mixed_while_they_begin(void **state)
+{
+  (void)state;
+  tb_histogram_t *histogram;
+  tb_histogram_writer_t *writer;
+  tb_histogram_stats_t stats;
+  pthread_t thread;
+  assert_ok(tb_histogram_create(NULL, &histogram));
+  assert_ok(tb_histogram_writer_create(histogram, &writer));
+  assert_int_equal(pthread_create(&thread, NULL, record_epochs, writer), 0);
+  do {
+    stats = stats_of_epoch(histogram);
+    assert_true(stats.count <= 10);
+    /* as in an interval, of what comes in during the call they may be off by the resolution */
+    assert_true(stats.greatest.ns - stats.least.ns <= 8 + stats.greatest.ns / 100);
+  } while (stats.least.ns != 1);
+  pthread_join(thread, NULL);
+  assert_int_equal(stats.count, 1);
+  tb_histogram_destroy(histogram);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -452,6 +569,9 @@ int main(void)
       cmocka_unit_test(test_recording_allocates_nothing),
       cmocka_unit_test(test_snapshots_of_threads_that_record_lose_nothing),
       cmocka_unit_test(test_a_thread_that_is_stopped_while_it_records_delays_no_snapshot),
+      cmocka_unit_test(test_an_epoch_has_what_was_recorded_since_it_began),
+      cmocka_unit_test(test_an_epoch_without_values_is_empty),
+      cmocka_unit_test(test_epochs_are_not_mixed_while_they_begin),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/metric_buckets.h"
+#include "base/metric_text.h"
 #include "base/null_argument.h"
 #include "base/number_text.h"
 #include "measure/statistics.h"
@@ -35,12 +36,14 @@ static void TB_PRINTF(2, 3) print(text_t *text, const char *format, ...)
   if (size > 0) put(text, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1);
 }
 
-static void print_escaped(text_t *text, const char *name)
+static void put_to(void *text, const char *bytes, size_t size)
 {
-  for (; *name; name++) {
-    if (*name == '\\' || *name == '"') put(text, "\\", 1);
-    put(text, name, 1);
-  }
+  put(text, bytes, size);
+}
+
+static tb__metric_sink_t sink_of(text_t *text)
+{
+  return (tb__metric_sink_t){put_to, text};
 }
 
 static void print_number(text_t *text, double value)
@@ -59,15 +62,11 @@ typedef struct series {
   const tb_timer_statistics_t *timer, *timer_end;
 } series_t;
 
+/* Without the brace at the end: more may follow. */
 static void print_labels(text_t *text, const series_t *series)
 {
-  print(text, "{node=\"");
-  print_escaped(text, series->node);
-  if (series->label) {
-    print(text, "\",%s=\"", series->label);
-    print_escaped(text, series->name);
-  }
-  print(text, "\"");
+  tb__metric_label(sink_of(text), "{", "node", series->node);
+  if (series->label) tb__metric_label(sink_of(text), ",", series->label, series->name);
 }
 
 typedef void (*print_series_t)(text_t *text, const series_t *series, const void *of);
@@ -132,6 +131,18 @@ static const family_t timer_lateness = {"timebase_timer_lateness_seconds",
                                         "Time of the timer's clock by which calls were late",
                                         TB_TOPIC_MESSAGE_AGE, ALL, false};
 
+static const family_t corrected_lateness = {
+    "timebase_timer_lateness_corrected_seconds",
+    "The same of periodic timers, with the calls that were missed (coordinated omission)",
+    TB_TOPIC_MESSAGE_AGE, ALL, false};
+
+/* NULL: none. */
+static const tb_histogram_t *lateness_of(const tb_timer_statistics_t *timer, const family_t *family)
+{
+  return family == &corrected_lateness ? tb_timer_statistics_corrected_lateness(timer)
+                                       : timer->lateness;
+}
+
 static uint64_t count_at_most(const tb_histogram_t *histogram, int64_t limit_ns)
 {
   uint64_t count = 0;
@@ -163,7 +174,7 @@ static double part_sum(const series_t *series, const family_t *family)
   double sum_ns = 0;
   for (const tb_timer_statistics_t *timer = series->timer; timer != series->timer_end;
        timer = timer->next)
-    sum_ns += sum_of(timer->lateness);
+    sum_ns += sum_of(lateness_of(timer, family)); /* 0 without one */
   for (const tb_topic_statistics_t *topic = series->topic; topic != series->topic_end;
        topic = topic->next) {
     double ahead_ns = (double)topic->ahead_sum_at_snapshot;
@@ -181,23 +192,35 @@ static uint64_t series_at_most(const series_t *series, const family_t *family, i
   uint64_t count = 0;
   for (const tb_timer_statistics_t *timer = series->timer; timer != series->timer_end;
        timer = timer->next)
-    count += count_at_most(timer->lateness, limit_ns);
+    count += count_at_most(lateness_of(timer, family), limit_ns);
   for (const tb_topic_statistics_t *topic = series->topic; topic != series->topic_end;
        topic = topic->next)
     count += part_at_most(topic->histograms[family->metric], family->part, limit_ns);
   return count;
 }
 
+/* Only timers with a period have corrected values. */
+static bool has_values(const series_t *series, const family_t *family)
+{
+  if (family != &corrected_lateness) return true;
+  const tb_timer_statistics_t *timer = series->timer;
+  while (timer != series->timer_end && !lateness_of(timer, family))
+    timer = timer->next;
+  return timer != series->timer_end;
+}
+
 static void print_histogram(text_t *text, const series_t *series, const void *of)
 {
   const family_t *family = of;
   uint64_t count = 0;
+  if (!has_values(series, family)) return;
   size_t first = family->may_be_negative ? 0 : TB__FIRST_POSITIVE_BUCKET;
   for (size_t i = first; i < TB__METRIC_BUCKET_COUNT; i++) {
     count = series_at_most(series, family, tb__metric_buckets[i].ns);
     print(text, "%s_bucket", family->name);
     print_labels(text, series);
-    print(text, ",le=\"%s\"} %llu\n", tb__metric_buckets[i].text, (unsigned long long)count);
+    tb__metric_label(sink_of(text), ",", "le", tb__metric_buckets[i].text);
+    print(text, "} %llu\n", (unsigned long long)count);
   }
   if (family->may_be_negative) return;
   print(text, "%s_count", family->name);
@@ -212,9 +235,7 @@ static void print_histogram(text_t *text, const series_t *series, const void *of
 static void print_head(text_t *text, const char *name, const char *type, const char *unit,
                        const char *help)
 {
-  print(text, "# TYPE %s %s\n", name, type);
-  if (unit) print(text, "# UNIT %s %s\n", name, unit);
-  print(text, "# HELP %s %s.\n", name, help);
+  tb__metric_head(sink_of(text), name, type, unit, help);
 }
 
 /* ---- counters ---- */
@@ -245,7 +266,7 @@ static void print_counter(text_t *text, const series_t *series, const void *of)
                                              counter->offset);
   print(text, "%s_total", counter->name);
   print_labels(text, series);
-  if (counter->extra) print(text, ",reason=\"%s\"", counter->extra);
+  if (counter->extra) tb__metric_label(sink_of(text), ",", "reason", counter->extra);
   print(text, "} %llu\n", (unsigned long long)sum);
 }
 
@@ -254,7 +275,8 @@ static void print_lost_of(text_t *text, const series_t *series, const char *publ
 {
   print(text, "timebase_messages_lost_total");
   print_labels(text, series);
-  print(text, ",publisher=\"%s\"} %llu\n", publisher, (unsigned long long)lost);
+  tb__metric_label(sink_of(text), ",", "publisher", publisher);
+  print(text, "} %llu\n", (unsigned long long)lost);
 }
 
 /* Of each publisher; of topics that share a series, all together. */
@@ -267,13 +289,17 @@ static void print_lost(text_t *text, const series_t *series, const void *of)
   for (const tb_topic_statistics_t *topic = series->topic; topic != series->topic_end;
        topic = topic->next) {
     sum += topic->summary.since_start.lost;
-    for (uint32_t i = 0; i < topic->summary.publishers && own; i++) {
+    uint32_t publishers = topic->summary.publishers, own_series = TB__PUBLISHERS;
+    if (publishers < own_series) own_series = publishers;
+    for (uint32_t i = 0; i < own_series && own; i++) {
       const tb__seen_publisher_t *publisher = &topic->publishers[i];
       char name[2 * sizeof publisher->guid + 1];
       for (size_t byte = 0; byte < sizeof publisher->guid; byte++)
         snprintf(name + 2 * byte, 3, "%02x", publisher->guid[byte]);
       print_lost_of(text, series, name, tb__count_of(&publisher->lost));
     }
+    if (own && publishers > own_series)
+      print_lost_of(text, series, TB__OVERFLOW_NAME, tb__count_of(&topic->other_lost));
   }
   if (!own) print_lost_of(text, series, TB__OVERFLOW_NAME, sum);
 }
@@ -331,6 +357,10 @@ static void print_clock(text_t *text, const tb_statistics_t *statistics)
   print_head(text, "timebase_real_time_factor", "gauge", NULL,
              "Seconds of the clock a steady second");
   print_gauge(text, statistics, "timebase_real_time_factor", clock->factor);
+  int64_t publishers = atomic_load(&statistics->clock_publishers);
+  if (publishers < 0) return;
+  print_head(text, "timebase_clock_publishers", "gauge", NULL, "Publishers of the clock");
+  print_gauge(text, statistics, "timebase_clock_publishers", (double)publishers);
 }
 
 /* ---- all of it ---- */
@@ -357,6 +387,8 @@ static void print_all_locked(text_t *text, const tb_statistics_t *statistics)
   if (statistics->timers) {
     print_head(text, timer_lateness.name, "histogram", "seconds", timer_lateness.help);
     each_timer(text, statistics, print_histogram, &timer_lateness);
+    print_head(text, corrected_lateness.name, "histogram", "seconds", corrected_lateness.help);
+    each_timer(text, statistics, print_histogram, &corrected_lateness);
     print_head(text, "timebase_missed_periods", "counter", NULL, "Periods without a call");
     each_timer(text, statistics, print_missed, NULL);
   }

@@ -224,6 +224,41 @@ static void test_a_file_is_replaced_as_a_whole(void **state)
 
 #define MADE(test) cmocka_unit_test_setup_teardown(test, make, unmake)
 
+/* Publishers beyond the first 16 share a series. */
+static void test_losses_of_many_publishers_and_the_publishers_of_the_clock(void **state)
+{
+  (void)state;
+  tb_topic_statistics_t *topic;
+  tb_timer_statistics_t *timer;
+  const tb_topic_statistics_options_t options = {.topic = "/image"};
+  assert_ok(tb_topic_statistics_create(statistics, &options, &topic));
+  write_text();
+  assert_null(strstr(text, "timebase_clock_publishers"));
+  assert_null(strstr(text, "publisher=\"_other\""));
+  for (uint64_t sequence = 1; sequence < 6; sequence += 2)
+    for (uint8_t writer = 1; writer <= 20; writer++) {
+      const tb_topic_message_t message = {.sequence = sequence, .writer_guid = {writer}};
+      tb_topic_statistics_begin(topic, &message);
+    }
+  tb_statistics_set_clock_publishers(statistics, 2);
+  assert_ok(tb_timer_statistics_create(statistics, "a", &timer));
+  assert_ok(tb_timer_statistics_create(statistics, "b", &timer));
+  assert_ok(tb_timer_statistics_set_period(timer, (tb_duration_t){100 * MS}));
+  tb_timer_statistics_note_steady(timer, (tb_steady_time_t){S}, (tb_steady_time_t){S + 350 * MS},
+                                  3);
+  write_text();
+  assert_is_openmetrics();
+  assert_has("timebase_messages_lost_total{" NODE
+             ",topic=\"/image\",publisher=\"10000000000000000000000000000000\"} 2");
+  assert_has("timebase_messages_lost_total{" NODE ",topic=\"/image\",publisher=\"_other\"} 8");
+  assert_null(strstr(text, "publisher=\"11000000"));
+  assert_has("timebase_clock_publishers{" NODE "} 2.000000");
+  assert_has("timebase_timer_lateness_seconds_count{" NODE ",timer=\"b\"} 1");
+  assert_has("timebase_timer_lateness_corrected_seconds_count{" NODE ",timer=\"b\"} 4");
+  assert_has("timebase_timer_lateness_corrected_seconds_sum{" NODE ",timer=\"b\"} 0.800000");
+  assert_null(strstr(text, "corrected_seconds_count{" NODE ",timer=\"a\""));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -231,6 +266,7 @@ int main(void)
       MADE(test_the_clock_is_in_it),
       MADE(test_series_are_capped),
       MADE(test_a_file_is_replaced_as_a_whole),
+      MADE(test_losses_of_many_publishers_and_the_publishers_of_the_clock),
   };
   for (int i = 0; i < 2; i++) { /* numbers have a point in each locale */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

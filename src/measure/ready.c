@@ -1,7 +1,9 @@
-/* Waiting for a clock to be ready, with a thread or with a callback. Both look at the clock at
- * intervals. When time starts they look at once: the thread is a waiter of the clock until then, as
- * a jump handler might have to be waited for; the callback has a handler. */
+/* Waiting for a clock to be ready, with a thread or with a callback. The thread is a waiter of the
+ * clock, as a jump handler might have to be waited for: until time starts, and while its state
+ * keeps it from being ready. The callback has a handler, and looks at intervals too. Time that has
+ * to advance is observed by looking at it at intervals. */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/jump.h>
@@ -89,18 +91,39 @@ static bool limit_has_passed(const ready_wait_t *self)
   return limit_ns != INT64_MAX && (limit_ns <= 0 || limit_ns <= tb__steady_now_ns());
 }
 
-/* Until the next sample, or until time starts. */
+/* A clock that is in one of these is not ready before its state changes. */
+static bool has_to_change_state(tb_ready_reason_t reason)
+{
+  return reason == TB_READY_NO_SOURCE || reason == TB_READY_LOST || reason == TB_READY_STALLED ||
+         reason == TB_READY_PAUSED;
+}
+
+#define ALL_STATES                                                                                 \
+  (TB_CLOCK_STATE_BIT(TB_CLOCK_INACTIVE) | TB_CLOCK_STATE_BIT(TB_CLOCK_NO_SOURCE) |                \
+   TB_CLOCK_STATE_BIT(TB_CLOCK_NO_PUBLISHER) | TB_CLOCK_STATE_BIT(TB_CLOCK_QOS_MISMATCH) |         \
+   TB_CLOCK_STATE_BIT(TB_CLOCK_WAITING) | TB_CLOCK_STATE_BIT(TB_CLOCK_RUNNING) |                   \
+   TB_CLOCK_STATE_BIT(TB_CLOCK_PAUSED) | TB_CLOCK_STATE_BIT(TB_CLOCK_STALLED) |                    \
+   TB_CLOCK_STATE_BIT(TB_CLOCK_LOST))
+
+/* Until something happens that may make it ready: time starts, or the state changes. While time is
+ * observed, until the next sample. */
 static tb_status_t pause(ready_wait_t *self, const tb_wait_options_t *options, uint32_t seen)
 {
-  tb__deadline_t until = next_look(self);
-  if (self->readiness.result.time.ns) {
-    tb__futex_wait(&self->word, seen, until);
+  const tb_ready_result_t *result = &self->readiness.result;
+  bool waits_for_state = has_to_change_state(result->reason);
+  if (result->time.ns && !waits_for_state) {
+    tb__futex_wait(&self->word, seen, next_look(self));
     return TB_OK;
   }
-  tb_wait_options_t until_next = *options;
-  int64_t left_ns = until.ns - tb__steady_now_ns();
-  until_next.limit = left_ns > 0 ? (tb_duration_t){left_ns} : TB_NO_WAIT;
-  tb_status_t status = tb_clock_wait_until_started(self->clock, &until_next);
+  tb_wait_options_t until_limit = *options;
+  int64_t limit_ns = self->wait.deadline.ns, left_ns = limit_ns - tb__steady_now_ns();
+  until_limit.limit = limit_ns == INT64_MAX ? TB_NO_LIMIT
+                      : left_ns > 0         ? (tb_duration_t){left_ns}
+                                            : TB_NO_WAIT;
+  uint32_t others = ALL_STATES & ~TB_CLOCK_STATE_BIT(result->state);
+  tb_status_t status = waits_for_state
+                           ? tb_clock_wait_for_state(self->clock, others, &until_limit, NULL)
+                           : tb_clock_wait_until_started(self->clock, &until_limit);
   return status == TB_ERR_TIMEOUT ? TB_OK : status;
 }
 
@@ -132,6 +155,22 @@ static tb_status_t run_wait(ready_wait_t *self, const tb_wait_options_t *options
   return status;
 }
 
+/* Appends "at least 20 Hz", or nothing if neither bound was asked for. */
+static void put_range(char *text, size_t size, const char *what, double min, double max,
+                      const char *unit)
+{
+  size_t length = strlen(text);
+  char *end = text + length;
+  const char *before = length ? ", " : "; asked for: ";
+  size -= length;
+  if (min > 0 && max > 0)
+    snprintf(end, size, "%s%s %g to %g%s", before, what, min, max, unit);
+  else if (min > 0)
+    snprintf(end, size, "%s%s at least %g%s", before, what, min, unit);
+  else if (max > 0)
+    snprintf(end, size, "%s%s at most %g%s", before, what, max, unit);
+}
+
 static tb_status_t report_timeout(const tb_ready_result_t *result, tb_error_t *error)
 {
   static const char *const details[REASONS] = {
@@ -148,13 +187,15 @@ static tb_status_t report_timeout(const tb_ready_result_t *result, tb_error_t *e
       [TB_READY_FAST] = "it ticks or runs too fast",
       [TB_READY_BACKWARDS] = "its time goes back; check for a second publisher",
   };
-  return tb_error_set(
-      error, TB_ERR_TIMEOUT,
-      "the clock is not ready (%s): %s. Measured: rate %g Hz, factor %g; asked for: "
-      "rate %g to %g Hz, factor %g to %g (0: any)",
-      tb_ready_reason_name(result->reason), details[result->reason], result->rate_hz,
-      result->factor, result->min_rate_hz, result->max_rate_hz, result->min_factor,
-      result->max_factor);
+  char asked[160] = "", measured[80] = "";
+  put_range(asked, sizeof asked, "rate", result->min_rate_hz, result->max_rate_hz, " Hz");
+  put_range(asked, sizeof asked, "factor", result->min_factor, result->max_factor, "");
+  if (result->observed.ns > 0)
+    snprintf(measured, sizeof measured, ". Measured: rate %g Hz, factor %g", result->rate_hz,
+             result->factor);
+  return tb_error_set(error, TB_ERR_TIMEOUT, "the clock is not ready (%s): %s%s%s",
+                      tb_ready_reason_name(result->reason), details[result->reason], measured,
+                      asked);
 }
 
 static tb_status_t ready_wait(tb_clock_t *clock, const tb_ready_options_t *options,

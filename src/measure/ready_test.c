@@ -96,6 +96,30 @@ static void test_a_clock_that_runs_is_ready_with_its_rate(void **state)
   assert_true(waiting.result.factor > 0.4 && waiting.result.factor < 0.6);
 }
 
+/* Steady time is not moved, so nothing here is found by looking at intervals. */
+static void test_changes_end_the_wait_at_once(void **state)
+{
+  fixture_t *f = *state;
+  waiting_t waiting = {0};
+  assert_ok(tb_testing_hold_os_time());
+  begin(&waiting, f->clock, NULL);                /* it has not started */
+  assert_ok(tb_clock_set_source(f->clock, NULL)); /* system time is not what is waited for */
+  assert_ok(tb_clock_set_source(f->clock, f->source));
+  assert_ok(tb_manual_source_set(f->source, 5 * S));
+  assert_ok(end(&waiting));
+  assert_ok(tb_clock_set_source(f->clock, NULL));
+  begin(&waiting, f->clock, NULL);
+  assert_ok(tb_clock_set_source(f->clock, f->source));
+  assert_ok(end(&waiting));
+  assert_int_equal(waiting.result.time.ns, 5 * S);
+  tb_timeline_set_state(tb_source_timeline(f->source), TB_CLOCK_LOST);
+  begin(&waiting, f->clock, NULL);
+  assert_ok(tb_manual_source_set(f->source, 6 * S));
+  assert_ok(end(&waiting));
+  assert_int_equal(waiting.result.time.ns, 6 * S);
+  assert_ok(tb_testing_release_os_time());
+}
+
 static void test_a_limit_has_the_reason_and_both_values(void **state)
 {
   fixture_t *f = *state;
@@ -105,12 +129,18 @@ static void test_a_limit_has_the_reason_and_both_values(void **state)
   tb_error_t error;
   assert_status(tb_ready_wait(f->clock, NULL, &look_once, &result, &error), TB_ERR_TIMEOUT);
   assert_int_equal(result.reason, TB_READY_ZERO);
-  assert_non_null(strstr(error.text, "zero"));
+  assert_non_null(strstr(error.text, "(zero): "));
+  assert_null(strstr(error.text, "asked for"));
+  assert_null(strstr(error.text, "Measured"));
   assert_ok(tb_manual_source_set(f->source, S));
   assert_status(tb_ready_wait(f->clock, &fast, &look_once, &result, &error), TB_ERR_TIMEOUT);
   assert_int_equal(result.reason, TB_READY_OBSERVING);
   assert_true(result.min_rate_hz > 49 && result.max_rate_hz < 201);
-  assert_non_null(strstr(error.text, "50 to 200 Hz"));
+  assert_non_null(strstr(error.text, "; asked for: rate 50 to 200 Hz"));
+  assert_null(strstr(error.text, "factor"));
+  const tb_ready_options_t bounds = {.max_rate_hz = 9, .min_factor = 0.5};
+  assert_status(tb_ready_wait(f->clock, &bounds, &look_once, &result, &error), TB_ERR_TIMEOUT);
+  assert_non_null(strstr(error.text, "; asked for: rate at most 9 Hz, factor at least 0.5"));
   assert_ok(tb_clock_set_source(f->clock, NULL));
   assert_status(tb_ready_wait(f->clock, NULL, &look_once, &result, NULL), TB_ERR_TIMEOUT);
   assert_int_equal(result.reason, TB_READY_NO_SOURCE);
@@ -521,6 +551,7 @@ int main(void)
       WITH_CLOCK(test_the_first_tick_ends_the_wait),
       WITH_CLOCK(test_a_paused_clock_is_ready),
       WITH_CLOCK(test_a_clock_that_runs_is_ready_with_its_rate),
+      WITH_CLOCK(test_changes_end_the_wait_at_once),
       WITH_CLOCK(test_a_limit_has_the_reason_and_both_values),
       WITH_CLOCK(test_a_limit_passes_in_steady_time),
       WITH_CLOCK(test_a_limit_passes_while_a_handler_of_the_first_tick_runs),

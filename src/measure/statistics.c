@@ -209,7 +209,7 @@ static void take_snapshot(tb_statistics_t *statistics)
   for (tb_topic_statistics_t *topic = statistics->topics; topic; topic = topic->next)
     tb__topic_statistics_snapshot(topic, summary->to.ns - summary->from.ns, advanced_ns);
   for (tb_timer_statistics_t *timer = statistics->timers; timer; timer = timer->next)
-    tb_histogram_snapshot(timer->lateness);
+    tb__timer_statistics_snapshot(timer);
   tb__mutex_unlock(&statistics->mutex);
 }
 
@@ -222,6 +222,11 @@ tb_status_t tb_statistics_snapshot(tb_statistics_t *statistics)
   take_snapshot(statistics);
   atomic_store(&statistics->is_in_snapshot, false);
   return TB_OK;
+}
+
+void tb_statistics_set_clock_publishers(tb_statistics_t *statistics, uint32_t count)
+{
+  if (statistics) atomic_store(&statistics->clock_publishers, count);
 }
 
 static tb_status_t statistics_clock(const tb_statistics_t *statistics, tb_clock_summary_t *out)
@@ -302,6 +307,7 @@ static tb_status_t statistics_create(const tb_statistics_options_t *options, tb_
   statistics->judges_forward = !options->forward_jump_min.ns;
   statistics->level = (tb__level_state_t)TB__LEVEL_INIT;
   statistics->summary.reason = "";
+  statistics->clock_publishers = -1;
   statistics->good_windows = options->good_windows ? options->good_windows : GOOD_WINDOWS;
   tb_status_t status =
       tb__statistics_name(options->node, statistics->node) ? TB_OK : TB_ERR_INVALID;

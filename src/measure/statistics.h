@@ -13,8 +13,9 @@
 
 #define TB__STATISTICS_NAME_SIZE 256
 #define TB__OVERFLOW_NAME        "_other" /* of what has no series of its own */
-#define TB__PUBLISHERS           16
-#define TB__SERIES_MAX           64 /* topics, and timers, with series of their own */
+#define TB__PUBLISHERS           16       /* with series of their own */
+#define TB__OTHER_PUBLISHERS     112      /* that share one */
+#define TB__SERIES_MAX           64       /* topics, and timers, with series of their own */
 
 /* Which jumps are counted apart. */
 typedef enum tb__jump_class {
@@ -61,11 +62,12 @@ struct tb_statistics {
 
   _Atomic uint64_t jumps; /* seen, of all classes: raised as one begins */
   _Atomic uint64_t seen[TB__JUMP_CLASSES];
-  _Atomic uint32_t last_class; /* of the last one */
-  _Atomic bool may_be_in_jump; /* it may not be over */
-  _Atomic bool is_in_snapshot; /* of one thread at a time */
-  _Atomic int64_t tick_ns;     /* on the clock, as of the last snapshot; 0: unknown */
-  tb__mutex_t jump_mutex;      /* of the following; no other is taken under it */
+  _Atomic uint32_t last_class;      /* of the last one */
+  _Atomic bool may_be_in_jump;      /* it may not be over */
+  _Atomic bool is_in_snapshot;      /* of one thread at a time */
+  _Atomic int64_t tick_ns;          /* on the clock, as of the last snapshot; 0: unknown */
+  _Atomic int64_t clock_publishers; /* -1: not known */
+  tb__mutex_t jump_mutex;           /* of the following; no other is taken under it */
   tb__epoch_begin_t epoch_begin;
 
   tb__mutex_t mutex; /* of the following; the clock is not read under it */
@@ -100,6 +102,11 @@ typedef struct tb__seen_publisher {
   _Atomic uint64_t lost;
 } tb__seen_publisher_t;
 
+typedef struct tb__other_publisher {
+  uint8_t guid[16];
+  uint64_t last;
+} tb__other_publisher_t;
+
 struct tb_topic_statistics {
   tb_statistics_t *statistics;
   tb_topic_statistics_t *next;           /* by the mutex of the statistics */
@@ -107,7 +114,7 @@ struct tb_topic_statistics {
   char topic[TB__STATISTICS_NAME_SIZE];
   tb_histogram_t *histograms[TB_TOPIC_METRICS];
   tb_histogram_writer_t *writers[TB_TOPIC_METRICS];
-  int64_t made_system_ns;
+  int64_t made_steady_ns;
 
   /* Of the owner thread. */
   tb__epoch_begin_t epoch;
@@ -115,12 +122,17 @@ struct tb_topic_statistics {
   int64_t last_stamp_ns, last_received_ns;
   int64_t begin_steady_ns, begin_time_ns;
   uint64_t begin_jumps;
+  uint32_t other_next; /* where the next one is put, in place of the one that came first */
+  tb__other_publisher_t others[TB__OTHER_PUBLISHERS];
 
   /* Written by the owner thread. */
   _Atomic uint64_t counts[TB__TOPIC_COUNTS];
   _Atomic uint64_t ahead_sum_ns; /* of the ages below zero and within an hour, without sign */
   _Atomic uint32_t publisher_count;
   tb__seen_publisher_t publishers[TB__PUBLISHERS];
+  _Atomic uint64_t epoch_number; /* of the last message */
+  _Atomic uint32_t other_count;
+  _Atomic uint64_t other_lost;
 
   /* By the mutex of the statistics. */
   tb_topic_summary_t summary;
@@ -134,6 +146,10 @@ struct tb_timer_statistics {
   char name[TB__STATISTICS_NAME_SIZE];
   tb_histogram_t *lateness;
   tb_histogram_writer_t *writer;
+  _Atomic(tb_histogram_t *) corrected; /* NULL: it has no period */
+  tb_histogram_writer_t *corrected_writer;
+  int64_t period_ns; /* of the owner thread, as the next */
+  uint64_t epochs;   /* that were seen */
   _Atomic uint64_t missed;
 };
 
@@ -182,6 +198,7 @@ TB_PRIVATE_API void tb__statistics_visit(const tb_statistics_t *statistics,
                                          const tb__statistics_visitor_t *visitor, void *user);
 
 void tb__topic_statistics_free(tb_topic_statistics_t *topic);
+void tb__timer_statistics_snapshot(tb_timer_statistics_t *timer);
 void tb__timer_statistics_free(tb_timer_statistics_t *timer);
 
 #endif

@@ -9,92 +9,7 @@
 
 #include "counted_allocations.h"
 #include "measure/statistics.h"
-#include "on_manual_source.h"
-
-#define MS INT64_C(1000000)
-
-static tb_statistics_t *statistics;
-static tb_topic_statistics_t *topic;
-
-static int64_t now_of(tb_testing_clock_t clock)
-{
-  int64_t now_ns;
-  assert_ok(tb_testing_now(clock, &now_ns));
-  return now_ns;
-}
-
-static int hold(void **state)
-{
-  setup(state);
-  const fixture_t *f = *state;
-  assert_ok(tb_testing_hold_os_time());
-  const tb_statistics_options_t options = {.node = "/ns/camera", .clock = f->clock};
-  assert_ok(tb_statistics_create(&options, &statistics));
-  const tb_topic_statistics_options_t of_topic = {.topic = "/ns/image"};
-  assert_ok(tb_topic_statistics_create(statistics, &of_topic, &topic));
-  return 0;
-}
-
-static int release(void **state)
-{
-  tb_statistics_destroy(statistics);
-  assert_ok(tb_testing_release_os_time());
-  return teardown(state);
-}
-
-/* All clocks advance, the manual one by `factor`. */
-static void pass(const fixture_t *f, int64_t steady_ns, double factor)
-{
-  assert_ok(tb_testing_advance(TB_TESTING_STEADY, (tb_duration_t){steady_ns}));
-  assert_ok(tb_testing_advance(TB_TESTING_SYSTEM, (tb_duration_t){steady_ns}));
-  assert_ok(
-      tb_manual_source_advance(f->source, (tb_duration_t){(int64_t)(factor * (double)steady_ns)}));
-}
-
-static tb_topic_summary_t snapshot(void)
-{
-  tb_topic_summary_t summary;
-  assert_ok(tb_statistics_snapshot(statistics));
-  assert_ok(tb_topic_statistics_summary(topic, &summary));
-  return summary;
-}
-
-static tb_clock_summary_t clock_summary(void)
-{
-  tb_clock_summary_t summary;
-  assert_ok(tb_statistics_snapshot(statistics));
-  assert_ok(tb_statistics_clock(statistics, &summary));
-  return summary;
-}
-
-static tb_histogram_stats_t stats_of(tb_topic_metric_t metric)
-{
-  tb_histogram_stats_t stats;
-  assert_ok(tb_histogram_stats(tb_topic_statistics_histogram(topic, metric),
-                               TB_HISTOGRAM_SINCE_START, &stats));
-  return stats;
-}
-
-static void assert_one(tb_topic_metric_t metric, int64_t value_ns)
-{
-  tb_histogram_stats_t stats = stats_of(metric);
-  assert_int_equal(stats.count, 1);
-  assert_int_equal(stats.least.ns, value_ns);
-  assert_int_equal(stats.greatest.ns, value_ns);
-}
-
-static void assert_none(tb_topic_metric_t metric)
-{
-  assert_int_equal(stats_of(metric).count, 0);
-}
-
-/* A message with only a stamp. */
-static void get(int64_t stamp_ns)
-{
-  const tb_topic_message_t message = {.stamp_ns = stamp_ns, .has_stamp = true};
-  tb_topic_statistics_begin(topic, &message);
-  tb_topic_statistics_end(topic);
-}
+#include "measure/statistics_fixture.h"
 
 /* ---- one message ---- */
 
@@ -188,51 +103,7 @@ static void test_the_largest_and_least_values_are_no_overflow(void **state)
   assert_int_equal(snapshot().interval.messages, 6);
 }
 
-static void test_losses_are_those_of_each_publisher(void **state)
-{
-  const fixture_t *f = *state;
-  assert_ok(tb_manual_source_set(f->source, 100 * S));
-  static const struct {
-    uint8_t writer;
-    uint64_t sequence;
-  } received[] = {{1, 10}, {2, 500}, {1, 11}, {1, 14}, {2, 501},
-                  {1, 12}, {1, 14},  {1, 15}, {2, 512}};
-  for (size_t i = 0; i < sizeof received / sizeof *received; i++) {
-    const tb_topic_message_t message = {.sequence = received[i].sequence,
-                                        .writer_guid = {received[i].writer}};
-    tb_topic_statistics_begin(topic, &message);
-  }
-  for (uint8_t writer = 3; writer < 60; writer++) { /* more than there is room for */
-    const tb_topic_message_t message = {.sequence = writer, .writer_guid = {writer}};
-    tb_topic_statistics_begin(topic, &message);
-  }
-  tb_topic_summary_t summary = snapshot();
-  assert_int_equal(summary.interval.lost, 2 + 10);
-  assert_int_equal(summary.publishers, 16);
-}
-
-static void test_history_is_no_transport(void **state)
-{
-  const fixture_t *f = *state;
-  assert_ok(tb_manual_source_set(f->source, 100 * S));
-  const tb_topic_message_t latched = {
-      .source_timestamp_ns = now_of(TB_TESTING_SYSTEM) - 60 * S,
-      .receive_timestamp_ns = now_of(TB_TESTING_SYSTEM),
-  };
-  tb_topic_statistics_begin(topic, &latched);
-  assert_int_equal(snapshot().interval.history, 1);
-  assert_none(TB_TOPIC_SOURCE_TO_RECEIVE);
-}
-
 /* ---- jumps ---- */
-
-static void get_received(int64_t stamp_ns, int64_t ago_ns)
-{
-  const tb_topic_message_t message = {.stamp_ns = stamp_ns,
-                                      .receive_steady_ns = now_of(TB_TESTING_STEADY) - ago_ns,
-                                      .has_stamp = true};
-  tb_topic_statistics_begin(topic, &message);
-}
 
 static void test_messages_of_the_epoch_before_have_no_age(void **state)
 {
@@ -328,7 +199,7 @@ static void test_a_jump_counts_when_its_last_handler_has_returned(void **state)
   assert_int_equal(clock_summary().clock_changes, 1);
 }
 
-/* ---- the clock and timers ---- */
+/* ---- the clock ---- */
 
 static void test_the_clock_has_a_rate_and_a_factor(void **state)
 {
@@ -393,25 +264,6 @@ static void test_a_clock_that_is_lost_is_an_error(void **state)
   summary = clock_summary();
   assert_int_equal(summary.level, TB_LEVEL_OK);
   assert_string_equal(summary.reason, "");
-}
-
-static void test_timers_have_lateness_and_missed_periods(void **state)
-{
-  (void)state;
-  tb_timer_statistics_t *timer;
-  tb_histogram_stats_t stats;
-  assert_ok(tb_timer_statistics_create(statistics, "control", &timer));
-  tb_timer_statistics_note(timer, (tb_time_t){S, TB_TIME_ROS}, (tb_time_t){S + 3 * MS, TB_TIME_ROS},
-                           2);
-  tb_timer_statistics_note_steady(timer, (tb_steady_time_t){S}, (tb_steady_time_t){S + 5 * MS}, 1);
-  assert_ok(tb_statistics_snapshot(statistics));
-  assert_ok(tb_histogram_stats(tb_timer_statistics_lateness(timer), TB_HISTOGRAM_INTERVAL, &stats));
-  assert_int_equal(stats.count, 2);
-  assert_int_equal(stats.least.ns, 3 * MS);
-  assert_int_equal(stats.greatest.ns, 5 * MS);
-  assert_int_equal(tb_timer_statistics_missed(timer), 3);
-  tb_timer_statistics_destroy(timer);
-  assert_ok(tb_statistics_snapshot(statistics));
 }
 
 /* ---- levels ---- */
@@ -628,8 +480,6 @@ static void test_threads_do_not_meet(void **state)
                    summary.since_start.messages);
 }
 
-#define HELD(test) cmocka_unit_test_setup_teardown(test, hold, release)
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -637,15 +487,12 @@ int main(void)
       HELD(test_what_is_unknown_is_not_recorded),
       HELD(test_stamps_without_an_age_are_counted),
       HELD(test_the_largest_and_least_values_are_no_overflow),
-      HELD(test_losses_are_those_of_each_publisher),
-      HELD(test_history_is_no_transport),
       HELD(test_messages_of_the_epoch_before_have_no_age),
       HELD(test_processing_over_a_jump_has_no_ros_time),
       HELD(test_a_jump_counts_when_its_last_handler_has_returned),
       HELD(test_the_clock_has_a_rate_and_a_factor),
       HELD(test_ticks_of_fast_time_are_no_jumps),
       HELD(test_a_clock_that_is_lost_is_an_error),
-      HELD(test_timers_have_lateness_and_missed_periods),
       cmocka_unit_test(test_a_level_rises_at_once_and_falls_after_good_intervals),
       cmocka_unit_test(test_a_rate_is_judged_in_time_of_the_clock),
       cmocka_unit_test(test_a_slow_topic_is_judged_over_several_intervals),

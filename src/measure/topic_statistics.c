@@ -40,32 +40,63 @@ static void record(tb_topic_statistics_t *topic, tb_topic_metric_t metric, int64
 
 /* ---- publishers ---- */
 
-/* NULL: there are too many. */
-static tb__seen_publisher_t *publisher_of(tb_topic_statistics_t *topic,
-                                          const tb_topic_message_t *message)
+static void add_publisher(uint8_t guid[16], uint64_t *last, const tb_topic_message_t *message)
+{
+  memcpy(guid, message->writer_guid, sizeof message->writer_guid);
+  *last = message->sequence;
+}
+
+static bool is_of(const uint8_t guid[16], const tb_topic_message_t *message)
+{
+  return !memcmp(guid, message->writer_guid, sizeof message->writer_guid);
+}
+
+/* The last number of a publisher beyond the first ones. */
+static uint64_t *last_of_other(tb_topic_statistics_t *topic, const tb_topic_message_t *message)
+{
+  uint32_t known = atomic_load_explicit(&topic->other_count, memory_order_relaxed);
+  for (uint32_t i = 0; i < known; i++)
+    if (is_of(topic->others[i].guid, message)) return &topic->others[i].last;
+  tb__other_publisher_t *added = &topic->others[topic->other_next];
+  topic->other_next = (topic->other_next + 1) % TB__OTHER_PUBLISHERS;
+  add_publisher(added->guid, &added->last, message);
+  if (known < TB__OTHER_PUBLISHERS)
+    atomic_store_explicit(&topic->other_count, known + 1, memory_order_relaxed);
+  return &added->last;
+}
+
+/* The last number of the publisher of a message, and where its losses are counted. */
+static uint64_t *last_of(tb_topic_statistics_t *topic, const tb_topic_message_t *message,
+                         _Atomic uint64_t **out_lost)
 {
   uint32_t known = atomic_load_explicit(&topic->publisher_count, memory_order_relaxed);
   for (uint32_t i = 0; i < known; i++)
-    if (!memcmp(topic->publishers[i].guid, message->writer_guid, sizeof message->writer_guid))
-      return &topic->publishers[i];
-  if (known == TB__PUBLISHERS) return NULL;
+    if (is_of(topic->publishers[i].guid, message)) {
+      *out_lost = &topic->publishers[i].lost;
+      return &topic->publishers[i].last;
+    }
+  if (known == TB__PUBLISHERS) {
+    *out_lost = &topic->other_lost;
+    return last_of_other(topic, message);
+  }
   tb__seen_publisher_t *added = &topic->publishers[known];
-  memcpy(added->guid, message->writer_guid, sizeof added->guid);
-  added->last = message->sequence;
+  add_publisher(added->guid, &added->last, message);
   atomic_store_explicit(&topic->publisher_count, known + 1, memory_order_release);
-  return added;
+  *out_lost = &added->lost;
+  return &added->last;
 }
 
 /* Numbers that come late or again are no losses. */
 static void note_losses(tb_topic_statistics_t *topic, const tb_topic_message_t *message)
 {
   if (!message->sequence) return;
-  tb__seen_publisher_t *publisher = publisher_of(topic, message);
-  if (!publisher || message->sequence <= publisher->last) return;
-  uint64_t lost = message->sequence - publisher->last - 1;
-  publisher->last = message->sequence;
+  _Atomic uint64_t *counter;
+  uint64_t *last = last_of(topic, message, &counter);
+  if (message->sequence <= *last) return;
+  uint64_t lost = message->sequence - *last - 1;
+  *last = message->sequence;
   if (!lost) return;
-  tb__count(&publisher->lost, lost);
+  tb__count(counter, lost);
   tb__count(&topic->counts[TB__LOST], lost);
 }
 
@@ -80,6 +111,10 @@ static void enter_epoch(tb_topic_statistics_t *topic, uint64_t epoch)
   tb__mutex_unlock(&statistics->jump_mutex);
   if (topic->epoch.epoch != epoch) topic->epoch = (tb__epoch_begin_t){.epoch = epoch};
   topic->has_last_stamp = false;
+  for (int i = 0; i < TB_TOPIC_METRICS && topic->has_epoch; i++)
+    tb_histogram_writer_begin_epoch(topic->writers[i]);
+  topic->has_epoch = true;
+  atomic_store_explicit(&topic->epoch_number, epoch, memory_order_relaxed);
 }
 
 static int64_t future_limit(const tb_topic_statistics_t *topic)
@@ -118,9 +153,6 @@ static void note_age(tb_topic_statistics_t *topic, const tb_topic_message_t *mes
   } else if (!reading || reading->time.ns == 0) {
     count(topic, TB__NO_TIME);
   } else {
-    if (!topic->has_epoch || reading->epoch != topic->epoch.epoch)
-      enter_epoch(topic, reading->epoch);
-    topic->has_epoch = true;
     int64_t age_ns = tb__sub_saturated(reading->time.ns, message->stamp_ns);
     if (is_stale(topic, message, received_ns, age_ns)) {
       count(topic, TB__STALE_EPOCH);
@@ -149,7 +181,8 @@ static void note_transport(tb_topic_statistics_t *topic, const tb_topic_message_
   if (!message->source_timestamp_ns || !message->receive_timestamp_ns) return;
   int64_t transport_ns =
       tb__sub_saturated(message->receive_timestamp_ns, message->source_timestamp_ns);
-  if (message->source_timestamp_ns < topic->made_system_ns)
+  /* in steady time, as system time may have been set back since */
+  if (tb__sub_saturated(received_ns, transport_ns) < topic->made_steady_ns)
     count(topic, TB__HISTORY);
   else
     record(topic, TB_TOPIC_SOURCE_TO_RECEIVE, transport_ns);
@@ -167,6 +200,8 @@ void tb_topic_statistics_begin_sized(tb_topic_statistics_t *topic,
   topic->begin_jumps = atomic_load(&statistics->jumps);
   int64_t now_ns = tb__steady_now_ns();
   bool taken = !tb__clock_try_read(statistics->clock, &reading);
+  if (taken && (!topic->has_epoch || reading.epoch != topic->epoch.epoch))
+    enter_epoch(topic, reading.epoch);
   count(topic, TB__MESSAGES);
   note_losses(topic, message);
   note_transport(topic, message, now_ns);
@@ -232,7 +267,8 @@ void tb__topic_statistics_snapshot(tb_topic_statistics_t *topic, int64_t steady_
   topic->ahead_sum_at_snapshot = tb__count_of(&topic->ahead_sum_ns);
   summary->interval = counts_between(&summary->since_start, &counts);
   summary->since_start = counts;
-  summary->publishers = atomic_load(&topic->publisher_count);
+  summary->publishers = atomic_load(&topic->publisher_count) + atomic_load(&topic->other_count);
+  summary->epoch = tb__count_of(&topic->epoch_number);
   summary->rate_hz =
       steady_ns > 0 ? (double)summary->interval.messages * 1e9 / (double)steady_ns : 0;
   summary->clock_rate_hz = clock_ns > 0
@@ -314,7 +350,7 @@ static tb_status_t topic_create(tb_statistics_t *statistics,
   tb_topic_statistics_t *topic = calloc(1, sizeof *topic);
   if (!topic) return TB_ERR_NO_MEMORY;
   topic->statistics = statistics;
-  topic->made_system_ns = tb__system_now_ns();
+  topic->made_steady_ns = tb__steady_now_ns();
   bool named = tb__statistics_name(options->topic, topic->topic);
   set_options(topic, options);
   tb_status_t status = named && options_are_valid(&topic->options) ? TB_OK : TB_ERR_INVALID;

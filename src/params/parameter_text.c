@@ -216,8 +216,8 @@ tb_status_t tb_ros2_parameter_value_format(const tb_ros2_parameter_value_t *valu
   failed = fclose(stream) != 0 || failed;
   if (!status && failed) status = TB_ERR_NO_MEMORY;
   if (status)
-    free(text);
+    tb__libc_free(text);
   else
-    *out = text;
+    *out = text; /* the program gives it back with free() */
   return status;
 }

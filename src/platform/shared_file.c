@@ -83,6 +83,67 @@ fail:
   return status;
 }
 
+static tb_status_t map_new(tb__shared_file_t *file, const char *path, size_t size, uint32_t mode,
+                           tb_error_t *error)
+{
+  if (fchmod(file->fd, (mode_t)mode)) return fail_errno(error, path, "cannot set its permissions");
+  errno = posix_fallocate(file->fd, 0, (off_t)size);
+  if (errno) return fail_errno(error, path, "cannot set its size");
+  tb_status_t status = tb__guarded_map_create(file->fd, size, true, &file->guard);
+  if (status == TB_ERR_SYSTEM) fail_errno(error, path, "cannot map it");
+  if (status == TB_ERR_NO_MEMORY) tb_error_set(error, status, "%s: out of memory", path);
+  return status;
+}
+
+tb_status_t tb__shared_file_create(tb__shared_file_t *file, const char *path, size_t size,
+                                   uint32_t mode, tb_error_t *error)
+{
+  *file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
+  unlink(path); /* what could not be removed is found by O_EXCL */
+  file->fd = open(path, O_RDWR | O_CREAT | O_EXCL | FLAGS, (mode_t)mode);
+  if (file->fd < 0 && (errno == EEXIST || errno == EACCES || errno == EPERM || errno == EROFS))
+    return tb_error_set(error, TB_ERR_BUSY, "%s: this user may not make or replace it", path);
+  if (file->fd < 0) return fail_errno(error, path, "cannot create it");
+  tb_status_t status = map_new(file, path, size, mode, error);
+  if (!status) {
+    file->map = tb__guarded_map_memory(file->guard);
+    return TB_OK;
+  }
+  tb__shared_file_close(file);
+  unlink(path);
+  return status;
+}
+
+tb_status_t tb__shared_file_open_existing(tb__shared_file_t *file, const char *path, size_t size,
+                                          bool writable)
+{
+  struct stat status;
+  *file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
+  file->fd = open(path, (writable ? O_RDWR : O_RDONLY) | FLAGS);
+  if (file->fd < 0) return TB_ERR_SYSTEM;
+  tb_status_t result = fstat(file->fd, &status) ? TB_ERR_SYSTEM : TB_OK;
+  if (!result && (!S_ISREG(status.st_mode) || status.st_size != (off_t)size))
+    result = TB_ERR_CORRUPT;
+  if (!result) result = tb__guarded_map_create(file->fd, size, writable, &file->guard);
+  if (!result)
+    file->map = tb__guarded_map_memory(file->guard);
+  else
+    tb__shared_file_close(file);
+  return result;
+}
+
+bool tb__shared_file_extend(const tb__shared_file_t *file, size_t size)
+{
+  return !posix_fallocate(file->fd, 0, (off_t)size) &&
+         tb__guarded_map_restore(file->guard, file->fd);
+}
+
+uint64_t tb__shared_file_inode(const tb__shared_file_t *file)
+{
+  struct stat status;
+  return fstat(file->fd, &status) ? 0 : (uint64_t)status.st_ino;
+}
+
 void tb__shared_file_close_fd(tb__shared_file_t *file)
 {
   if (file->fd >= 0) close(file->fd);
@@ -106,21 +167,54 @@ void tb__shared_file_close(tb__shared_file_t *file)
   tb__shared_file_unmap(file);
 }
 
+/* `length` 0: the whole file. */
+static tb_status_t lock_range(int fd, uint32_t start, uint32_t length)
+{
+  struct flock lock = {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)start, .l_len = (off_t)length};
+  if (!fcntl(fd, F_OFD_SETLK, &lock)) return TB_OK;
+  return errno == EAGAIN || errno == EACCES ? TB_ERR_BUSY : TB_ERR_SYSTEM;
+}
+
+static bool range_is_locked(int fd, uint32_t start, uint32_t length)
+{
+  struct flock lock = {
+      .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = (off_t)start, .l_len = (off_t)length};
+  return fcntl(fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
+}
+
 tb_status_t tb__shared_file_lock(const tb__shared_file_t *file)
 {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (!fcntl(file->fd, F_OFD_SETLK, &lock)) return TB_OK;
-  return errno == EAGAIN || errno == EACCES ? TB_ERR_BUSY : TB_ERR_SYSTEM;
+  return lock_range(file->fd, 0, 0);
 }
 
 bool tb__shared_file_is_locked(const tb__shared_file_t *file)
 {
-  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-  return fcntl(file->fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
+  return range_is_locked(file->fd, 0, 0);
+}
+
+tb_status_t tb__shared_file_lock_byte(const tb__shared_file_t *file, uint32_t byte)
+{
+  return lock_range(file->fd, byte, 1);
+}
+
+bool tb__shared_file_byte_is_locked(const tb__shared_file_t *file, uint32_t byte)
+{
+  return range_is_locked(file->fd, byte, 1);
+}
+
+static uint64_t inode_of(const char *path)
+{
+  struct stat status;
+  return stat(path, &status) ? 0 : (uint64_t)status.st_ino;
 }
 
 uint64_t tb__time_namespace(void)
 {
-  struct stat status;
-  return stat("/proc/self/ns/time", &status) ? 0 : (uint64_t)status.st_ino;
+  return inode_of("/proc/self/ns/time");
+}
+
+uint64_t tb__process_namespace(void)
+{
+  return inode_of("/proc/self/ns/pid");
 }

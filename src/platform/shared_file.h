@@ -1,4 +1,4 @@
-/* A file of one page that processes map to share its contents, and a lock on it that ends with its
+/* A small file that processes map to share its contents, and a lock on it that ends with its
  * holder. A process with write access may truncate the file: that does not end the processes that
  * have it mapped. */
 #ifndef TB_PLATFORM_SHARED_FILE_H
@@ -32,6 +32,18 @@ void tb__shared_file_close(tb__shared_file_t *file);
 void tb__shared_file_close_fd(tb__shared_file_t *file);
 void tb__shared_file_unmap(tb__shared_file_t *file);
 
+/* Makes a new file at `path`, in place of one that is there, and maps it for writing.
+ * TB_ERR_SYSTEM; TB_ERR_BUSY: this user may not make or replace it. */
+tb_status_t tb__shared_file_create(tb__shared_file_t *file, const char *path, size_t size,
+                                   uint32_t mode, tb_error_t *error) TB_WARN_UNUSED;
+/* Maps a file that is there already, and has this size. TB_ERR_SYSTEM; TB_ERR_CORRUPT. */
+tb_status_t tb__shared_file_open_existing(tb__shared_file_t *file, const char *path, size_t size,
+                                          bool writable) TB_WARN_UNUSED;
+/* Gives a file that was truncated its size again, and maps it. */
+bool tb__shared_file_extend(const tb__shared_file_t *file, size_t size) TB_WARN_UNUSED;
+/* 0: unknown. */
+uint64_t tb__shared_file_inode(const tb__shared_file_t *file);
+
 /* Whether it was truncated, so that private zeros are mapped. */
 bool tb__shared_file_is_cut(const tb__shared_file_t *file);
 
@@ -42,7 +54,13 @@ tb_status_t tb__shared_file_lock(const tb__shared_file_t *file) TB_WARN_UNUSED;
 /* Whether another open file holds the lock; true if that is not known. */
 bool tb__shared_file_is_locked(const tb__shared_file_t *file);
 
+/* The same for one byte, of a file that is open for writing. */
+tb_status_t tb__shared_file_lock_byte(const tb__shared_file_t *file, uint32_t byte) TB_WARN_UNUSED;
+bool tb__shared_file_byte_is_locked(const tb__shared_file_t *file, uint32_t byte);
+
 /* Identifies the CLOCK_MONOTONIC of this machine or container; 0: unknown. */
 uint64_t tb__time_namespace(void);
+/* Identifies the process numbers; 0: unknown. */
+uint64_t tb__process_namespace(void);
 
 #endif

@@ -17,6 +17,6 @@ TB_PRIVATE_API tb_status_t tb__thread_start(tb__thread_t *thread, const char *na
                                             void *(*run)(void *), void *argument) TB_WARN_UNUSED;
 TB_PRIVATE_API void tb__thread_join(tb__thread_t *thread);
 /* Instead of joining. */
-void tb__thread_detach(tb__thread_t *thread);
+TB_PRIVATE_API void tb__thread_detach(tb__thread_t *thread);
 
 #endif

@@ -9,7 +9,7 @@
 #define LINE_SIZE  64
 #define NEAR_SIZE  2048
 
-/* A message, followed by its data. */
+/* A message, followed by its data and the publisher's name. */
 typedef struct item {
   tb__feed_message_t message;
   uint8_t data[];
@@ -43,10 +43,15 @@ static void wake_thread(tb__ahead_t *ahead)
   tb__futex_wake_all(&ahead->events);
 }
 
-static size_t space_of(size_t data_size)
+static size_t name_size(const tb_bag_message_t *message)
 {
-  size_t alignment = _Alignof(item_t);
-  return (sizeof(item_t) + data_size + alignment - 1) / alignment * alignment;
+  return message->publisher ? strlen(message->publisher) + 1 : 0;
+}
+
+static size_t space_of(const tb_bag_message_t *message)
+{
+  size_t alignment = _Alignof(item_t), size = message->size + name_size(message);
+  return (sizeof(item_t) + size + alignment - 1) / alignment * alignment;
 }
 
 /* Blocks are the thread's to drop. */
@@ -81,7 +86,7 @@ static const item_t *pop_locked(tb__ahead_t *ahead)
   }
   if (!block || block->begin == block->end) return NULL;
   const item_t *item = (const item_t *)(block->bytes + block->begin);
-  block->begin += space_of(item->message.bag.size);
+  block->begin += space_of(&item->message.bag);
   bring_near(block->bytes + block->begin, block->bytes + block->end);
   ahead->messages--;
   ahead->bytes -= item->message.bag.size;
@@ -91,7 +96,7 @@ static const item_t *pop_locked(tb__ahead_t *ahead)
 /* The item is at the end of the last block. */
 static void push_locked(tb__ahead_t *ahead, const item_t *item)
 {
-  ahead->filling->end += space_of(item->message.bag.size);
+  ahead->filling->end += space_of(&item->message.bag);
   ahead->messages++;
   ahead->bytes += item->message.bag.size;
 }
@@ -135,7 +140,7 @@ static bool reserve(tb__ahead_t *ahead, size_t space)
 
 static item_t *copy(tb__ahead_t *ahead, const tb__feed_message_t *message)
 {
-  if (!reserve(ahead, space_of(message->bag.size))) {
+  if (!reserve(ahead, space_of(&message->bag))) {
     tb__reject(&ahead->feed->rejects, TB_ERR_NO_MEMORY, "a message was read");
     return NULL;
   }
@@ -143,6 +148,11 @@ static item_t *copy(tb__ahead_t *ahead, const tb__feed_message_t *message)
   item->message = *message;
   memcpy(item->data, message->bag.data, message->bag.size);
   item->message.bag.data = item->data;
+  if (message->bag.publisher) {
+    char *name = (char *)item->data + message->bag.size;
+    memcpy(name, message->bag.publisher, name_size(&message->bag));
+    item->message.bag.publisher = name;
+  }
   return item;
 }
 
@@ -282,7 +292,7 @@ const char *tb__ahead_check_locked(const tb__ahead_t *ahead)
       const item_t *item = (const item_t *)(block->bytes + at);
       messages++;
       bytes += item->message.bag.size;
-      at += space_of(item->message.bag.size);
+      at += space_of(&item->message.bag);
     }
   }
   if (messages != ahead->messages) return "the queue counts messages wrongly";

@@ -110,6 +110,29 @@ static void test_steps_are_taken_once_it_plays(void **state)
                 {60 * MS, act_stop});
 }
 
+static void act_play_again(void *user)
+{
+  assert_true(fixture_status(user).halted);
+  assert_false(fixture_status(user).finished);
+  act_play_all(user);
+}
+
+/* The publishers stay until it is stopped. */
+static void test_kept_alive_the_end_is_a_halt(void **state)
+{
+  (void)state;
+  static const tb__manual_act_t acts[] = {{150 * MS, act_play_again}, {300 * MS, act_stop}};
+  fixture_t f;
+  fixture_init(&f, four, COUNT(four));
+  fixture_act(&f, acts, COUNT(acts));
+  f.options.clock_hz = 10;
+  f.options.keep_alive = true;
+  assert_plays(&f,
+               "settle @0 c1000 /a @10 c1010 /a @40 c1040 /a @70 c1070 /b @100 c1070 @150 S1000 /a "
+               "@160 c1010 /a @190 c1040 /a @220 c1070 /b @250 c1070 flush");
+  fixture_fini(&f);
+}
+
 static void act_no_steps(void *user)
 {
   tb_player_t *player = fixture_of(user)->player;
@@ -198,6 +221,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_halt_lasts_until_it_plays_again),
       cmocka_unit_test(test_on_demand_the_end_is_a_halt),
+      cmocka_unit_test(test_kept_alive_the_end_is_a_halt),
       cmocka_unit_test(test_steps_are_taken_once_it_plays),
       cmocka_unit_test(test_a_halt_while_a_message_is_sent_leaves_no_steps),
       cmocka_unit_test(test_what_is_read_ahead_before_it_plays_leaves_no_steps),

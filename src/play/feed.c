@@ -1,5 +1,6 @@
 #include "play/feed.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <timebase/duration.h>
@@ -16,29 +17,42 @@ static bool is_clock(const tb_bag_topic_t *topic)
   return strcmp(name + (*name == '/'), "clock") == 0;
 }
 
-bool tb__feed_plays(const tb__feed_t *feed, size_t topic)
+static bool takes(const tb_play_transport_t *transport, const tb_bag_topic_t *topic)
 {
-  const tb_bag_topic_t *info = &tb_bag_reader_info(feed->reader)->topics[topic];
-  return feed->reader->wanted[topic] && !(feed->skip_clock && is_clock(info)) &&
-         strcmp(info->serialization_format, "cdr") == 0;
+  if (transport->ops->takes) return transport->ops->takes(transport->self, topic);
+  return strcmp(topic->serialization_format, "cdr") == 0;
 }
 
-tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader, bool skip_clock,
+bool tb__feed_plays(const tb__feed_t *feed, size_t topic)
+{
+  return feed->plays[topic];
+}
+
+tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader,
+                          const tb_play_transport_t *transport, bool skip_clock,
                           const atomic_bool *stopping)
 {
-  *feed = (tb__feed_t){
-      .reader = reader, .skip_clock = skip_clock, .until_ns = INT64_MAX, .stopping = stopping};
-  tb_status_t status = tb__latched_init(&feed->latched, reader, stopping);
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
-  for (size_t i = 0; i < info->topic_count && !status; i++)
-    if (tb__feed_plays(feed, i) && info->topics[i].qos.durability == TB_QOS_TRANSIENT_LOCAL)
+  *feed = (tb__feed_t){.reader = reader, .until_ns = INT64_MAX, .stopping = stopping};
+  tb_status_t status = tb__latched_init(&feed->latched, reader, stopping);
+  if (status) return status;
+  feed->plays = calloc(info->topic_count + 1, sizeof *feed->plays);
+  if (!feed->plays) return TB_ERR_NO_MEMORY;
+  for (size_t i = 0; i < info->topic_count && !status; i++) {
+    const tb_bag_topic_t *topic = &info->topics[i];
+    feed->plays[i] =
+        reader->wanted[i] && !(skip_clock && is_clock(topic)) && takes(transport, topic);
+    if (feed->plays[i] && topic->qos.durability == TB_QOS_TRANSIENT_LOCAL)
       status = tb__latched_add_topic(&feed->latched, i);
+  }
   return status;
 }
 
 void tb__feed_fini(tb__feed_t *feed)
 {
+  free(feed->plays);
   tb__latched_fini(&feed->latched);
+  tb__order_fini(&feed->order);
 }
 
 void tb__reject(tb__rejects_t *rejects, tb_status_t kind, const char *text)
@@ -61,6 +75,9 @@ void tb__feed_seek(tb__feed_t *feed, int64_t time_ns, int64_t until_ns, bool res
   feed->until_ns = until_ns;
   feed->skips = false;
   feed->target_ns = at_least_one(time_ns);
+  tb__order_clear(&feed->order);
+  feed->ordered_ns = feed->target_ns;
+  feed->drops_before = restore;
   if (restore)
     tb__latched_find(&feed->latched, time_ns);
   else
@@ -148,25 +165,54 @@ static void report_unclosed(tb__feed_t *feed)
   tb__log(TB_LOG_WARN, "%s: was not closed; everything in it is played", info->path);
 }
 
-bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
+/* The next one as recorded, up to `until_ns`. */
+static bool next_received(tb__feed_t *feed, int64_t until_ns, tb_bag_message_t *out)
 {
-  if (feed->until_ns == TB__FEED_NOTHING) return false;
-  if (next_restored(feed, out)) return true;
   for (;;) {
-    tb_bag_message_t message;
     tb_error_t error;
     error.text[0] = '\0'; /* to clear all of it costs as much as to read a small message */
-    tb_status_t status = tb_bag_reader_next(feed->reader, &message, &error);
+    tb_status_t status = tb_bag_reader_next(feed->reader, out, &error);
     if (status == TB_ERR_END) return false;
     if (status && feed->reader->is_at_unclosed_end) {
       report_unclosed(feed);
     } else if (status) {
       tb__reject(&feed->rejects, status, error.text);
-    } else if (message.log_time_ns > feed->until_ns) {
+    } else if (out->log_time_ns > until_ns) {
       return false;
-    } else if (!is_skipped(feed, &message) && tb__feed_plays(feed, message.topic)) {
-      *out = (tb__feed_message_t){message, at_least_one(message.log_time_ns), false};
+    } else if (!is_skipped(feed, out) && tb__feed_plays(feed, out->topic)) {
       return true;
     }
   }
+}
+
+/* The next one as published. Time does not go back for one that was read too late. */
+static bool next_sent(tb__feed_t *feed, tb__feed_message_t *out)
+{
+  tb__order_t *order = &feed->order;
+  for (;;) {
+    tb_bag_message_t message;
+    while (tb__order_wants_more(order) && !atomic_load(feed->stopping)) {
+      if (!next_received(feed, INT64_MAX, &message))
+        order->ended = true;
+      else if (tb__order_put(order, &message))
+        tb__reject(&feed->rejects, TB_ERR_NO_MEMORY, "a message was put in order");
+    }
+    int64_t time_ns;
+    if (!tb__order_take(order, &message, &time_ns) || time_ns > feed->until_ns) return false;
+    if (feed->drops_before && time_ns < feed->target_ns) continue;
+    if (feed->ordered_ns < time_ns) feed->ordered_ns = time_ns;
+    *out = (tb__feed_message_t){message, feed->ordered_ns, false};
+    return true;
+  }
+}
+
+bool tb__feed_next(tb__feed_t *feed, tb__feed_message_t *out)
+{
+  if (feed->until_ns == TB__FEED_NOTHING) return false;
+  if (next_restored(feed, out)) return true;
+  if (feed->order.max_messages) return next_sent(feed, out);
+  tb_bag_message_t message;
+  if (!next_received(feed, feed->until_ns, &message)) return false;
+  *out = (tb__feed_message_t){message, at_least_one(message.log_time_ns), false};
+  return true;
 }

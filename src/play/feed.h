@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <timebase/bag_reader.h>
+#include <timebase/play_transport.h>
 
 #include "play/latched.h"
+#include "play/order.h"
 
 typedef struct tb__feed_message {
   tb_bag_message_t bag; /* data: valid until the next call of the feed */
@@ -38,7 +40,7 @@ typedef struct tb__rejects {
 
 typedef struct tb__feed {
   tb_bag_reader_t *reader;
-  bool skip_clock;  /* a recorded /clock is left out */
+  bool *plays;      /* by topic */
   int64_t until_ns; /* nothing later is returned */
   tb__latched_t latched;
   int64_t target_ns; /* of the last seek */
@@ -47,10 +49,15 @@ typedef struct tb__feed {
   const atomic_bool *stopping;
   tb__rejects_t rejects;
   bool has_reported_unclosed;
+  tb__order_t order;  /* by publish time, if it has room for any */
+  int64_t ordered_ns; /* the time of what was taken last, or the target */
+  bool drops_before;  /* what was published before the target */
 } tb__feed_t;
 
-/* `stopping` ends long searches. */
-tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader, bool skip_clock,
+/* A recorded /clock may be left out, and is what the transport does not take. `stopping` ends long
+ * searches. */
+tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader,
+                          const tb_play_transport_t *transport, bool skip_clock,
                           const atomic_bool *stopping) TB_WARN_UNUSED;
 void tb__feed_fini(tb__feed_t *feed);
 

@@ -91,7 +91,7 @@ static bool take_end_locked(tb_player_t *player, tb__step_t *step)
     return false;
   if (tb__flow_time(&player->flow, step->now_ns) > player->backpressure.limit_ns) return false;
   bool last = end_empty_round_locked(player, step) || !player->options.loop;
-  if (player->options.on_demand && last) {
+  if ((player->options.on_demand || player->options.keep_alive) && last) {
     tb__player_halt_locked(player);
     return false;
   }

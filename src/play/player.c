@@ -11,6 +11,10 @@
 #include "value/seconds_text.h"
 #include "wait/clock_pacer.h"
 
+/* In the order of sending, where no reading ahead is asked for. */
+#define ORDER_MESSAGES ((size_t)1000)
+#define ORDER_BYTES    ((size_t)64 << 20)
+
 static bool has_clock(const tb_player_options_t *options)
 {
   return options->clock_hz > 0 || options->clock_topics_all || options->clock_topic_count > 0;
@@ -39,6 +43,8 @@ static tb_status_t check_options(const tb_play_transport_t *transport,
                         tb__seconds_text(options->delay.ns).text);
   if (!tb__limit_is_valid(options->ack_limit))
     return tb_error_set(error, TB_ERR_INVALID, "limit of acknowledgements: must not be negative");
+  if (options->order != TB_PLAYER_ORDER_RECEIVED && options->order != TB_PLAYER_ORDER_SENT)
+    return tb_error_set(error, TB_ERR_INVALID, "unknown order %d of messages", (int)options->order);
   if (has_clock(options) && !transport->clock.tick)
     return tb_error_set(error, TB_ERR_INVALID, "the transport has no clock to publish");
   return TB_OK;
@@ -181,8 +187,14 @@ static void init_state_locked(tb_player_t *player, int64_t start_ns, bool has_me
 static tb_status_t init_feed(tb_player_t *player, tb_bag_reader_t *reader, tb_error_t *error)
 {
   bool skip_clock = has_clock(&player->options) || player->options.clock;
-  tb_status_t status = tb__feed_init(&player->feed, reader, skip_clock, &player->stopping);
+  tb_status_t status =
+      tb__feed_init(&player->feed, reader, &player->transport, skip_clock, &player->stopping);
   if (status) return tb_error_set(error, status, "player: out of memory");
+  const tb_player_options_t *options = &player->options;
+  bool reads_ahead = options->read_ahead_messages > 0;
+  if (options->order == TB_PLAYER_ORDER_SENT)
+    tb__order_init(&player->feed.order, reads_ahead ? options->read_ahead_messages : ORDER_MESSAGES,
+                   reads_ahead ? options->read_ahead_bytes : ORDER_BYTES);
   return TB_OK;
 }
 

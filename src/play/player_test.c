@@ -84,6 +84,34 @@ static void test_nothing_to_play_is_refused(void **state)
   fixture_fini(&f);
 }
 
+static bool takes_ros1_but_b(void *self, const tb_bag_topic_t *topic)
+{
+  (void)self;
+  return strcmp(topic->serialization_format, "ros1") == 0 && strcmp(topic->name, "/b") != 0;
+}
+
+static void test_the_transport_chooses_what_it_takes(void **state)
+{
+  (void)state;
+  static const tb__fake_topic_t topics[] = {{"/a", "std_msgs/String", NULL, "ros1"},
+                                            {"/b", "std_msgs/String", NULL, "ros1"},
+                                            {"/c", "std_msgs/msg/String", NULL, NULL}};
+  static const tb__fake_message_t messages[] = {ON(1, 900), AT(1000), ON(2, 1010), AT(1030)};
+  const tb_bag_reader_options_t any = {.content = TB_BAG_CONTENT_ANY};
+  fixture_t f;
+  fixture_init(&f, messages, COUNT(messages));
+  tb_bag_reader_close(f.reader);
+  f.bag.topics = topics;
+  f.bag.topic_count = COUNT(topics);
+  assert_ok(tb__fake_bag_open(&f.bag, &any, &f.reader, NULL));
+  tb_play_transport_ops_t ops = *f.transport.ops;
+  ops.takes = takes_ros1_but_b;
+  f.transport.ops = &ops;
+  assert_plays(&f, "settle @100 /a @130 /a flush");
+  assert_int_equal(f.fake.topics, 1);
+  fixture_fini(&f);
+}
+
 static void test_a_topic_that_the_transport_refuses_is_named(void **state)
 {
   (void)state;
@@ -171,6 +199,7 @@ int main(void)
       cmocka_unit_test(test_bad_options_are_refused),
       cmocka_unit_test(test_functions_of_a_later_release_are_refused),
       cmocka_unit_test(test_nothing_to_play_is_refused),
+      cmocka_unit_test(test_the_transport_chooses_what_it_takes),
       cmocka_unit_test(test_a_topic_that_the_transport_refuses_is_named),
       cmocka_unit_test(test_a_recorded_clock_gives_way_to_ours),
       cmocka_unit_test(test_only_topics_of_the_filter_are_made),

@@ -27,6 +27,7 @@ tb_status_t tb_player_play_previous(tb_player_t *player)
   if (!player) return TB_ERR_INVALID;
   if (tb__is_forked()) return TB_ERR_FORKED;
   if (!atomic_load(&player->started)) return TB_ERR_INVALID;
+  if (player->options.order != TB_PLAYER_ORDER_RECEIVED) return TB_ERR_UNSUPPORTED;
   tb__mutex_lock(&player->mutex);
   tb_status_t status = check_previous_locked(player);
   if (!status) player->previous.wanted++;

@@ -27,6 +27,7 @@ static tb_status_t open_bag(tb_recorder_t *recorder, const char *path, tb_error_
 {
   tb_bag_writer_options_t bag = recorder->options.bag;
   if (!bag.storage_id) bag.storage_id = TB_RECORDER_STORAGE;
+  recorder->is_ros1 = strcmp(bag.storage_id, "rosbag1") == 0;
   return tb_bag_writer_create(path, &bag, &recorder->bag, error);
 }
 
@@ -38,7 +39,8 @@ static void topic_destroy(tb__recorder_topic_t *topic)
                          topic->info.serialization_format,
                          topic->info.type_hash,
                          topic->info.definition,
-                         topic->info.definition_encoding};
+                         topic->info.definition_encoding,
+                         topic->info.publisher};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     free((void *)(uintptr_t)texts[i]);
   free(topic);
@@ -152,10 +154,18 @@ static tb__recorder_topic_t *topic_create(const tb_bag_writer_topic_t *info)
       copy_text(info->offers, &topic->info.offers) &&
       copy_text(info->type_hash, &topic->info.type_hash) &&
       copy_text(info->definition, &topic->info.definition) &&
-      copy_text(info->definition_encoding, &topic->info.definition_encoding))
+      copy_text(info->definition_encoding, &topic->info.definition_encoding) &&
+      copy_text(info->publisher, &topic->info.publisher))
     return topic;
   topic_destroy(topic);
   return NULL;
+}
+
+/* In a bag of ROS 1 each publisher of a topic has its own. */
+static bool is_same(const tb_bag_writer_topic_t *a, const tb_bag_writer_topic_t *b)
+{
+  return strcmp(a->name, b->name) == 0 &&
+         strcmp(a->publisher ? a->publisher : "", b->publisher ? b->publisher : "") == 0;
 }
 
 static tb_status_t topic_put(tb_recorder_t *recorder, tb__recorder_topic_t *topic)
@@ -163,7 +173,7 @@ static tb_status_t topic_put(tb_recorder_t *recorder, tb__recorder_topic_t *topi
   tb_status_t status = TB_OK;
   tb__mutex_lock(&recorder->mutex);
   for (size_t i = 0; i < recorder->topic_count && !status; i++)
-    if (strcmp(recorder->topics[i]->info.name, topic->info.name) == 0) status = TB_ERR_INVALID;
+    if (is_same(&recorder->topics[i]->info, &topic->info)) status = TB_ERR_INVALID;
   if (!status) {
     tb__recorder_topic_t **topics =
         reallocarray(recorder->topics, recorder->topic_count + 1, sizeof(tb__recorder_topic_t *));

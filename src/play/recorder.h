@@ -94,6 +94,7 @@ struct tb_recorder {
   size_t jumps_topic;     /* SIZE_MAX: not there yet */
   unsigned notes;         /* of jumps */
   bool joined;
+  bool is_ros1; /* a bag of ROS 1, whose messages are serialized otherwise */
 };
 
 /* recorder_intake.c */

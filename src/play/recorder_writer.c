@@ -205,8 +205,17 @@ static size_t jumps_topic(tb_recorder_t *recorder)
       .definition = "string data\n",
       .definition_encoding = "ros2msg",
   };
+  static const tb_bag_writer_topic_t of_ros1 = {
+      .name = TB_RECORDER_JUMPS_TOPIC,
+      .type = "std_msgs/String",
+      .serialization_format = "ros1",
+      .type_hash = "992ce8a1687cec8c8bd883ec73ca41d1",
+      .definition = "string data\n",
+      .definition_encoding = "ros1msg",
+  };
   if (recorder->jumps_topic == SIZE_MAX &&
-      tb_recorder_add_topic(recorder, &info, &recorder->jumps_topic, NULL))
+      tb_recorder_add_topic(recorder, recorder->is_ros1 ? &of_ros1 : &info, &recorder->jumps_topic,
+                            NULL))
     return SIZE_MAX;
   return recorder->jumps_topic;
 }
@@ -216,17 +225,19 @@ static void write_jump_message(tb_recorder_t *recorder, const tb_jump_t *jump, c
 {
   _Alignas(tb__record_t) uint8_t room[sizeof(tb__record_t) + 8 + TEXT_SIZE] = {0};
   tb__record_t *record = (tb__record_t *)(void *)room;
-  uint32_t length = (uint32_t)strlen(text) + 1;
+  /* In ROS 1 there is no encapsulation before the length, and no NUL counted in it. */
+  uint32_t before = recorder->is_ros1 ? 0 : 4;
+  uint32_t length = (uint32_t)strlen(text) + !recorder->is_ros1;
   record->topic = jumps_topic(recorder);
-  record->size = 8 + length;
+  record->size = before + 4 + length;
   record->log_ns = jump->after.ns > 0 ? jump->after.ns : jump->before.ns;
   record->publish_ns = tb__system_now_ns();
   record->steady_ns = tb__steady_now_ns();
   if (record->topic == SIZE_MAX || record->log_ns <= 0) return;
-  record->bytes[1] = 1; /* CDR, little endian */
-  for (int i = 0; i < 4; i++)
-    record->bytes[4 + i] = (uint8_t)(length >> 8 * i);
-  memcpy(record->bytes + 8, text, length);
+  if (!recorder->is_ros1) record->bytes[1] = 1; /* CDR, little endian */
+  for (uint32_t i = 0; i < 4; i++)
+    record->bytes[before + i] = (uint8_t)(length >> 8 * i);
+  memcpy(record->bytes + before + 4, text, length);
   atomic_fetch_add(&tb__recorder_topic(recorder, record->topic)->waiting, 1);
   write_message(recorder, record);
 }

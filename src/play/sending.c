@@ -37,15 +37,22 @@ tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
   tb_error_t detail;
   detail.text[0] = '\0'; /* to clear all of it costs more than the rest of this */
   char text[TB_ERROR_TEXT_SIZE];
+  const tb_player_options_t *options = &player->options;
   tb__player_backpressure_message(player);
+  const tb_play_transport_t *to = &player->transport;
+  void *handle = player->handles[message->topic];
+  if (options->before_message) options->before_message(message, options->message_user);
   tb_status_t status =
-      player->transport.ops->publish(player->transport.self, player->handles[message->topic],
-                                     message->data, message->size, &detail);
+      to->ops->publish_as
+          ? to->ops->publish_as(to->self, handle, message->publisher, message->data, message->size,
+                                &detail)
+          : to->ops->publish(to->self, handle, message->data, message->size, &detail);
   if (!status) {
     tb__mutex_lock(&player->mutex);
     player->status.messages++;
     player->topics[message->topic].messages++;
     tb__mutex_unlock(&player->mutex);
+    if (options->after_message) options->after_message(message, options->message_user);
     return TB_OK;
   }
   snprintf(text, sizeof text, "topic %.200s: %.250s", topic->name,

@@ -303,21 +303,26 @@ static tb_status_t request_begin(tb_ros2_client_t *client, tb__call_wait_t *wait
 }
 
 static tb_status_t call(tb_ros2_client_t *client, const void *cdr, size_t size,
-                        tb__call_wait_t *wait, tb_ros2_response_t *out, tb_error_t *error)
+                        tb__call_wait_t *wait, tb_ros2_response_t *out, tb_ros2_call_times_t *times,
+                        tb_error_t *error)
 {
   tb__pending_t pending = {.status = TB_OK};
   int64_t sequence;
   tb_status_t status = request_begin(client, wait, &pending, &sequence);
   if (status) return tb__client_no_server(client, status, error);
+  int64_t asked_ns = tb__system_now_ns();
   status = tb__client_request_write(client, sequence, cdr, size, wait->deadline, wait, error);
   if (status && tb__client_request_cancel(client, sequence)) return status;
   status = answer_wait(client, &pending, wait);
-  if (!status)
+  pending.times.asked_ns = asked_ns;
+  if (!status) {
     *out = pending.response;
-  else if (status == TB_ERR_CLOSED && tb__call_wait_ended(wait) == TB_OK)
+    *times = pending.times;
+  } else if (status == TB_ERR_CLOSED && tb__call_wait_ended(wait) == TB_OK) {
     tb_error_set(error, status, "%s: the service has disappeared without answering", client->name);
-  else
+  } else {
     tb_error_set(error, status, "%s: %s", client->name, tb_status_message(status));
+  }
   return status;
 }
 
@@ -325,14 +330,28 @@ tb_status_t tb_ros2_client_call_sized(tb_ros2_client_t *client, const void *cdr,
                                       const tb_wait_options_t *options, size_t options_size,
                                       tb_ros2_response_t *out, tb_error_t *error)
 {
-  tb_wait_options_t known;
+  tb_ros2_call_times_t times;
   if (!client || !cdr || !out) return tb__null_argument(error, __func__);
+  return tb_ros2_client_call_timed_sized(client, cdr, size, options, options_size, out, &times,
+                                         sizeof times, error);
+}
+
+tb_status_t tb_ros2_client_call_timed_sized(tb_ros2_client_t *client, const void *cdr, size_t size,
+                                            const tb_wait_options_t *options, size_t options_size,
+                                            tb_ros2_response_t *out,
+                                            tb_ros2_call_times_t *out_times, size_t out_times_size,
+                                            tb_error_t *error)
+{
+  tb_wait_options_t known;
+  if (!client || !cdr || !out || !out_times) return tb__null_argument(error, __func__);
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_wait_options_t");
   tb__call_wait_t wait;
   tb_status_t status = tb__call_wait_begin(&wait, options, &client->events);
   if (status) return tb__client_no_server(client, status, error);
-  status = call(client, cdr, size, &wait, out, error);
+  tb_ros2_call_times_t filled, *full = TB__SIZED_OUT(out_times, out_times_size, filled);
+  status = call(client, cdr, size, &wait, out, full, error);
+  TB__SIZED_END(status, out_times, out_times_size, full);
   tb__call_wait_end(&wait);
   return status;
 }

@@ -24,6 +24,7 @@ typedef struct tb__pending {
   bool done;
   tb_status_t status;
   tb_ros2_response_t response;
+  tb_ros2_call_times_t times;
 } tb__pending_t;
 
 /* A service as this client sees it: its reader of requests. */

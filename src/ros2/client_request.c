@@ -165,6 +165,8 @@ void tb__client_on_reply(const tb_ros2_sample_t *sample, void *user)
   tb__pending_t *pending = answered_locked(client, is_plain ? &origin.related : NULL, &header);
   if (pending) {
     tb_status_t status = response_copy(sample, !is_plain, &pending->response);
+    pending->times.replied_ns = sample->source_timestamp_ns;
+    pending->times.received_ns = sample->receive_timestamp_ns;
     tb__client_finish_locked(client, pending, status);
   }
   tb__mutex_unlock(&client->mutex);

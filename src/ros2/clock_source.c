@@ -8,15 +8,16 @@
 #include <timebase/ros2_clock_source.h>
 
 #include "base/log.h"
+#include "base/no_memory.h"
+#include "clock/callback_context.h"
 #include "clock/source.h"
 #include "dds/topic_writers.h"
+#include "held/parking.h"
 #include "platform/time.h"
-#include "ros2/clock_presence.h"
 #include "ros2/publisher_conflict.h"
 #include "ros2/subscription.h"
-#include "ros2/tick_queue.h"
 #include "ros2/topic_endpoint.h"
-#include "source/tick_filter.h"
+#include "source/tick_intake.h"
 #include "wire/clock_message.h"
 
 #define WRITERS_DEFAULT 64
@@ -32,9 +33,14 @@ typedef struct clock_source {
   tb_ros2_subscription_t *subscription;
   tb_timeline_t *timeline;
   tb__tick_queue_t queue;
+  tb__tick_loop_t *loop;             /* NULL: the queue has a thread */
+  _Atomic uint32_t dispatching;      /* futex: a thread is in tb_ros2_clock_source_run */
   tb__publisher_conflict_t conflict; /* of the dispatch thread */
   tb__topic_writers_t *all_writers;  /* NULL until a publisher is refused; of the dispatch thread */
   char dds_topic[TB__DDS_NAME_SIZE], dds_type[TB__DDS_NAME_SIZE];
+
+  tb_ros2_subscription_callback_t observer; /* NULL: none */
+  void *observer_user;
 
   void (*changed)(void *user); /* NULL: not watched */
   void *changed_user;
@@ -43,18 +49,12 @@ typedef struct clock_source {
   bool running;
   bool counting; /* from before it subscribes until before it unsubscribes */
   tb__guid_t guid;
-  tb__clock_presence_t presence;
   const char *policy; /* for which the last publisher was refused */
   bool reported_policy;
   tb_ros2_clock_writer_t *writers;
   uint32_t writer_count, writers_max;
   uint32_t writers_seen;
-  tb__tick_filter_t filter;
-  int64_t first_sample_steady_ns, last_sample_steady_ns;
-  uint64_t invalid;
-  tb_status_t invalid_status; /* why the first one was */
-  uint64_t reported_faults;   /* of the filter's */
-  bool reported_invalid;
+  tb__tick_intake_t intake;
 } clock_source_t;
 
 /* The entry of the writer in the table for users. In a full table a new writer replaces the one
@@ -85,23 +85,16 @@ static bool sample_accept(clock_source_t *self, const tb_ros2_sample_t *sample, 
   tb_ros2_clock_writer_t *writer = writer_find(self, &guid);
   writer->samples++;
   writer->last_steady_ns = steady_ns;
-  self->last_sample_steady_ns = steady_ns;
-  if (!self->first_sample_steady_ns) self->first_sample_steady_ns = steady_ns;
-  tb__tick_verdict_t verdict = tb__tick_filter_sample(&self->filter, &tick);
-  bool report = self->filter.faults != self->reported_faults;
-  bool accepted = verdict == TB__TICK_ACCEPT;
-  bool late = accepted && tb__clock_presence_tick(&self->presence, time_ns);
+  tb__tick_taken_t taken = tb__tick_intake_take(&self->intake, &tick);
   tb__mutex_unlock(&self->mutex);
-  if (report) tb__tick_queue_report(&self->queue);
-  if (late) tb__tick_queue_when_drained(&self->queue);
-  return accepted;
+  tb__tick_taken_signal(taken, &self->queue);
+  return taken.accepted;
 }
 
 static void sample_refuse(clock_source_t *self, tb_status_t status)
 {
   tb__mutex_lock(&self->mutex);
-  bool first = self->invalid++ == 0;
-  if (first) self->invalid_status = status;
+  bool first = tb__tick_intake_refuse(&self->intake, status);
   tb__mutex_unlock(&self->mutex);
   tb_timeline_count_dropped(self->timeline);
   if (first) tb__tick_queue_report(&self->queue);
@@ -127,26 +120,19 @@ static void report_pending(void *user)
 {
   clock_source_t *self = user;
   tb__mutex_lock(&self->mutex);
-  bool fault = self->filter.faults != self->reported_faults;
-  bool invalid = self->invalid && !self->reported_invalid;
-  bool hold = self->filter.options.hold_to_first;
-  tb_status_t why = self->invalid_status;
-  const tb__writer_id_t *pair = self->filter.fault_pair;
+  tb__tick_reports_t reports = tb__tick_intake_reports(&self->intake);
+  const tb__writer_id_t *pair = self->intake.filter.fault_pair;
   const tb__guid_t writers[] = {tb__guid_of(pair[0].bytes), tb__guid_of(pair[1].bytes)};
-  self->reported_faults = self->filter.faults;
-  self->reported_invalid = self->invalid > 0;
   const char *policy = self->reported_policy ? NULL : self->policy;
   if (policy) self->reported_policy = true;
   tb__mutex_unlock(&self->mutex);
   int64_t now_ns = tb__real_steady_now_ns();
-  if (fault) tb__publisher_conflict_begin(&self->conflict, self->context, writers, now_ns);
+  if (reports.fault) tb__publisher_conflict_begin(&self->conflict, self->context, writers, now_ns);
   if (self->conflict.is_pending &&
-      !tb__publisher_conflict_report(&self->conflict, self->topic, hold, now_ns))
+      !tb__publisher_conflict_report(&self->conflict, self->topic, reports.hold, now_ns))
     tb__tick_queue_report_again(&self->queue, now_ns + NAMES_PERIOD_NS);
   if (policy) report_refusal(self, policy);
-  if (invalid)
-    tb__log(TB_LOG_WARN, "%s: a publisher sends invalid times (%s); they are dropped", self->topic,
-            tb_status_message(why));
+  tb__tick_reports_log_invalid(&reports, self->topic);
 }
 
 static void all_writers_changed(void *user)
@@ -173,12 +159,12 @@ static void report_states(void *user)
   clock_source_t *self = user;
   tb_clock_state_t states[TB__CLOCK_PRESENCE_STATES];
   tb__mutex_lock(&self->mutex);
-  bool refused = self->counting && self->presence.incompatible;
+  bool refused = self->counting && self->intake.presence.incompatible;
   tb__mutex_unlock(&self->mutex);
   uint32_t all_writers = count_all_writers(self, refused);
   tb__mutex_lock(&self->mutex); /* so that no tick is accepted in between */
-  self->presence.unmatched = all_writers > self->presence.matched;
-  size_t count = self->counting ? tb__clock_presence_take(&self->presence, states) : 0;
+  self->intake.presence.unmatched = all_writers > self->intake.presence.matched;
+  size_t count = self->counting ? tb__clock_presence_take(&self->intake.presence, states) : 0;
   for (size_t i = 0; i < count; i++)
     tb_timeline_set_state(self->timeline, states[i]);
   tb__mutex_unlock(&self->mutex);
@@ -190,10 +176,10 @@ static void on_writers(const tb__writers_status_t *status, void *user)
   clock_source_t *self = user;
   tb__mutex_lock(&self->mutex);
   bool counting = self->counting;
-  bool refused = status->incompatible != self->presence.incompatible;
-  if (status->matched != self->presence.matched)
-    tb__clock_presence_matched(&self->presence, status->matched);
-  if (refused) tb__clock_presence_incompatible(&self->presence, status->incompatible);
+  bool refused = status->incompatible != self->intake.presence.incompatible;
+  if (status->matched != self->intake.presence.matched)
+    tb__clock_presence_matched(&self->intake.presence, status->matched);
+  if (refused) tb__clock_presence_incompatible(&self->intake.presence, status->incompatible);
   self->policy = status->policy;
   bool report = refused && !self->reported_policy;
   tb__mutex_unlock(&self->mutex);
@@ -213,10 +199,12 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
     sample_refuse(self, status);
     return;
   }
-  if (sample_accept(self, sample, time_ns))
-    tb__tick_queue_tick(&self->queue, time_ns);
-  else
+  if (!sample_accept(self, sample, time_ns)) {
     tb_timeline_count_dropped(self->timeline);
+    return;
+  }
+  if (self->observer) self->observer(sample, self->observer_user);
+  tb__tick_queue_tick(&self->queue, time_ns);
 }
 
 static void queue_end(clock_source_t *self)
@@ -225,7 +213,8 @@ static void queue_end(clock_source_t *self)
   self->counting = false;
   tb__mutex_unlock(&self->mutex);
   tb__tick_queue_fini(&self->queue);
-  tb__publisher_conflict_fini(&self->conflict, self->topic, self->filter.options.hold_to_first);
+  tb__publisher_conflict_fini(&self->conflict, self->topic,
+                              self->intake.filter.options.hold_to_first);
   tb__topic_writers_destroy(self->all_writers);
   self->all_writers = NULL;
 }
@@ -235,12 +224,16 @@ static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
   clock_source_t *self = user;
   tb_error_t error = TB_ERROR_INIT;
   self->timeline = timeline;
-  tb_status_t status =
-      tb__tick_queue_init(&self->queue, timeline, report_pending, report_states, self);
+  tb_status_t status = TB_OK;
+  if (self->loop)
+    tb__tick_queue_init_for_loop(&self->queue, timeline, report_pending, report_states, self,
+                                 self->loop);
+  else
+    status = tb__tick_queue_init(&self->queue, timeline, report_pending, report_states, self);
   if (status) return status;
   tb__mutex_lock(&self->mutex);
-  tb__tick_filter_restart(&self->filter);
-  self->presence = (tb__clock_presence_t){.reported = TB_CLOCK_NO_PUBLISHER};
+  tb__tick_filter_restart(&self->intake.filter);
+  self->intake.presence = (tb__clock_presence_t){.reported = TB_CLOCK_NO_PUBLISHER};
   self->policy = NULL;
   self->reported_policy = false;
   self->counting = true;
@@ -259,6 +252,7 @@ static tb_status_t clock_source_start(void *user, tb_timeline_t *timeline)
   self->subscription = subscription;
   self->guid = tb__subscription_guid(subscription);
   self->running = true;
+  if (self->loop) tb__tick_loop_raise(self->loop); /* for what came before */
   tb__mutex_unlock(&self->mutex);
   return TB_OK;
 }
@@ -272,6 +266,8 @@ static void clock_source_stop(void *user)
   self->running = self->counting = false;
   tb__mutex_unlock(&self->mutex);
   tb_ros2_subscription_destroy(subscription); /* no sample is delivered afterwards */
+  while (atomic_load(&self->dispatching))     /* it has begun before; no other begins */
+    tb__futex_wait_kernel(&self->dispatching, 1, TB__NO_DEADLINE);
   queue_end(self);
 }
 
@@ -280,6 +276,7 @@ static void clock_source_destroy(void *user)
   clock_source_t *self = user;
   if (!self) return;
   tb__mutex_fini(&self->mutex);
+  tb__tick_loop_destroy(self->loop);
   free(self->writers);
   free(self->topic);
   free(self);
@@ -322,7 +319,7 @@ tb_status_t tb_ros2_clock_source_create_sized(tb_ros2_context_t *context,
       tb__topic_endpoint_init(&checked, context, topic, TB__CLOCK_TYPE, qos, error);
   if (status) return status;
   clock_source_t *self = calloc(1, sizeof *self);
-  if (!self) goto fail;
+  if (!self) return tb__no_memory(error);
   tb__mutex_init(&self->mutex);
   self->context = context;
   self->qos = *qos;
@@ -332,16 +329,18 @@ tb_status_t tb_ros2_clock_source_create_sized(tb_ros2_context_t *context,
       .hold_to_first = options->publishers == TB_ROS2_CLOCK_HOLD_TO_FIRST,
       .hold_limit_ns = options->hold_limit.ns ? options->hold_limit.ns : TB_NS_PER_S,
   };
-  tb__tick_filter_init(&self->filter, &filter);
+  tb__tick_filter_init(&self->intake.filter, &filter);
   self->topic = strdup(topic);
+  self->observer = options->observer;
+  self->observer_user = options->observer_user;
   self->writers_max = options->writers_max ? options->writers_max : WRITERS_DEFAULT;
   self->writers = calloc(self->writers_max, sizeof *self->writers);
-  if (!self->topic || !self->writers || tb_source_create(&clock_source_ops, self, out)) goto fail;
-  return TB_OK;
-
-fail:
+  status = self->topic && self->writers ? TB_OK : TB_ERR_NO_MEMORY;
+  if (!status && options->own_loop) status = tb__tick_loop_create(&self->loop);
+  if (!status) status = tb_source_create(&clock_source_ops, self, out);
+  if (!status) return TB_OK;
   clock_source_destroy(self);
-  return tb_error_set(error, TB_ERR_NO_MEMORY, "clock source of %s: out of memory", topic);
+  return tb_error_set(error, status, "clock source of %s: %s", topic, tb_status_message(status));
 }
 
 static clock_source_t *clock_source_of(tb_source_t *source)
@@ -357,12 +356,12 @@ static tb_status_t ros2_clock_source_status(tb_source_t *source, tb_ros2_clock_s
   tb__mutex_lock(&self->mutex);
   *out = (tb_ros2_clock_source_status_t){
       .publishers = self->writers_seen,
-      .first_sample_ns = self->first_sample_steady_ns,
-      .last_sample_ns = self->last_sample_steady_ns,
-      .reordered = self->filter.reordered,
-      .invalid = self->invalid,
-      .refused = self->filter.refused,
-      .faults = self->filter.faults,
+      .first_sample_ns = self->intake.first_sample_steady_ns,
+      .last_sample_ns = self->intake.last_sample_steady_ns,
+      .reordered = self->intake.filter.reordered,
+      .invalid = self->intake.invalid,
+      .refused = self->intake.filter.refused,
+      .faults = self->intake.filter.faults,
   };
   if (self->running) {
     out->matched = tb_ros2_subscription_matched(self->subscription);
@@ -403,6 +402,45 @@ tb_status_t tb_ros2_clock_source_writers(tb_source_t *source, uint32_t size,
   return TB_OK;
 }
 
+int tb_ros2_clock_source_fd(const tb_source_t *source)
+{
+  if (!source || !tb__source_is(source, &clock_source_ops)) return -1;
+  const clock_source_t *self = source->self;
+  return self->loop ? tb__tick_loop_fd(self->loop) : -1;
+}
+
+/* False: it is stopped, so that the queue must not be used. */
+static bool dispatch_begin(clock_source_t *self, tb_status_t *out_status)
+{
+  tb__mutex_lock(&self->mutex);
+  bool running = self->running;
+  uint32_t free = 0;
+  *out_status = TB_OK;
+  if (!running)
+    tb__tick_loop_clear(self->loop); /* of what was left, or comes too early */
+  else if (!atomic_compare_exchange_strong(&self->dispatching, &free, 1))
+    *out_status = TB_ERR_BUSY;
+  tb__mutex_unlock(&self->mutex);
+  return running && !*out_status;
+}
+
+tb_status_t tb_ros2_clock_source_run(tb_source_t *source, uint32_t *out_ticks)
+{
+  clock_source_t *self = source ? clock_source_of(source) : NULL;
+  if (!self || !self->loop) return TB_ERR_INVALID;
+  if (tb__is_forked()) return TB_ERR_FORKED;
+  if (tb__thread_may_not_wait()) return TB_ERR_DEADLOCK;
+  tb_status_t status;
+  uint32_t ticks = 0;
+  if (dispatch_begin(self, &status)) {
+    ticks = tb__tick_queue_run(&self->queue);
+    atomic_store(&self->dispatching, 0);
+    tb__futex_wake_all(&self->dispatching);
+  }
+  if (!status && out_ticks) *out_ticks = ticks;
+  return status;
+}
+
 bool tb__clock_source_reader_guid(tb_source_t *source, tb__guid_t *out)
 {
   clock_source_t *self = clock_source_of(source);
@@ -427,8 +465,8 @@ uint32_t tb__clock_source_publishers(tb_source_t *source, uint32_t *out_appearan
   clock_source_t *self = clock_source_of(source);
   if (!self) return 0;
   tb__mutex_lock(&self->mutex);
-  uint32_t matched = self->counting ? self->presence.matched : 0;
-  if (out_appearances) *out_appearances = self->presence.appearances;
+  uint32_t matched = self->counting ? self->intake.presence.matched : 0;
+  if (out_appearances) *out_appearances = self->intake.presence.appearances;
   tb__mutex_unlock(&self->mutex);
   return matched;
 }

@@ -21,6 +21,7 @@ struct tb_ros2_context {
   tb__announcer_t announcer;
   tb__shared_sources_t sources;
   tb__arguments_t *arguments;
+  tb_cancel_token_t *token;
   tb__mutex_t retired_mutex;
   tb__retired_t *retired; /* guarded by retired_mutex, as is the next */
   bool finishes;          /* `finisher` is a member */
@@ -104,6 +105,11 @@ tb_status_t tb_ros2_context_create_sized(const tb_ros2_context_options_t *option
   if (status) goto fail;
   status = participant_create(context, config, options, error);
   if (status) goto fail;
+  status = tb_cancel_token_create(&context->token);
+  if (status) {
+    tb_error_set(error, status, "ROS 2 context: %s", tb_status_message(status));
+    goto fail;
+  }
   context->humble = is_humble(options->distro, environment.distro);
   tb__announcer_init(&context->announcer, context->participant, context->humble);
   free(config);
@@ -147,6 +153,8 @@ void tb__ros2_context_retire(tb_ros2_context_t *context, tb__retired_t *retired)
 void tb_ros2_context_destroy(tb_ros2_context_t *context)
 {
   if (!context) return;
+  tb_ros2_context_shutdown(context);
+  tb_cancel_token_destroy(context->token);
   tb__dispatch_fini(&context->dispatch);
   finish_retired(context);
   tb__mutex_fini(&context->retired_mutex);
@@ -155,6 +163,17 @@ void tb_ros2_context_destroy(tb_ros2_context_t *context)
   tb__participant_destroy(context->participant);
   tb__arguments_destroy(context->arguments);
   free(context);
+}
+
+tb_cancel_token_t *tb_ros2_context_token(tb_ros2_context_t *context)
+{
+  return context ? context->token : NULL;
+}
+
+void tb_ros2_context_shutdown(tb_ros2_context_t *context)
+{
+  /* S5: waits with the token end */
+  if (context) tb_cancel_token_cancel(context->token);
 }
 
 int tb_ros2_context_domain_id(const tb_ros2_context_t *context)

@@ -171,7 +171,9 @@ tb_status_t tb__discovery_config(const tb__ros2_environment_t *environment, int 
   if (environment->prompt_acks) fputs(PROMPT_ACKS, stream);
   fputs(value_or_empty(environment->cyclonedds_uri), stream);
   bool incomplete = ferror(stream) != 0;
-  if (fclose(stream) != 0 || incomplete) status = tb__no_memory_for(error, "discovery settings");
+  incomplete = fclose(stream) != 0 || incomplete;
+  text = tb__libc_adopt(text, size);
+  if (incomplete || !text) status = tb__no_memory_for(error, "discovery settings");
   if (status) {
     free(text);
     return status;

@@ -146,6 +146,8 @@ tb_status_t tb__graph_model_participant(tb__graph_model_t *model,
   participant->enclave = enclave;
   participant->addresses = addresses;
   participant->is_ros = is_ros;
+  memcpy(participant->host_name, seen->host_name, sizeof participant->host_name);
+  participant->process_id = seen->process_id;
   if (!participant->is_known) model->unknown_count--;
   participant->is_known = true;
   return TB_OK;

@@ -9,14 +9,16 @@
 
 typedef struct tb__graph_participant {
   tb__guid_t guid;
-  bool is_known;      /* DDS has reported it; else only its own announcement was received */
-  bool is_ros;        /* has an enclave */
-  char *enclave;      /* NULL: none */
-  char *addresses;    /* where DDS reaches it; NULL: DDS has not reported it */
-  bool is_humble;     /* the form of `info` */
-  bool is_unreadable; /* its latest announcement of nodes was not one of ROS */
-  bool is_withdrawn;  /* the endpoint that announces them is gone */
-  bool is_discovered; /* its writers were all known at some time */
+  bool is_known;   /* DDS has reported it; else only its own announcement was received */
+  bool is_ros;     /* has an enclave */
+  char *enclave;   /* NULL: none */
+  char *addresses; /* where DDS reaches it; NULL: DDS has not reported it */
+  char host_name[TB__SEEN_HOST_NAME_SIZE]; /* of its process; "": not known */
+  uint64_t process_id;                     /* there; 0: not known */
+  bool is_humble;                          /* the form of `info` */
+  bool is_unreadable;                      /* its latest announcement of nodes was not one of ROS */
+  bool is_withdrawn;                       /* the endpoint that announces them is gone */
+  bool is_discovered;                      /* its writers were all known at some time */
   tb__guid_t info_writer;
   tb__participant_entities_info_t *info; /* its latest announcement of nodes; NULL: none */
 } tb__graph_participant_t;

@@ -215,6 +215,7 @@ static size_t text_size(const found_t *found)
     const tb__graph_participant_t *participant = found->participants[i];
     size += TB__VENDOR_NAME_SIZE + strlen(participant->addresses) + 1;
     size += participant->enclave ? strlen(participant->enclave) + 1 : 0;
+    size += strlen(participant->host_name) + 1;
   }
   for (size_t i = 0; i < found->endpoint_count; i++) {
     const tb_ros2_graph_endpoint_t *shown = found->endpoints[i].shown;
@@ -248,6 +249,8 @@ static void participant_fill(const tb__graph_model_t *model,
   out->enclave = participant->enclave ? text_copy(at, participant->enclave) : NULL;
   out->is_own = tb__guid_equal(&participant->guid, own);
   out->addresses = text_copy(at, out->is_own ? model->interfaces : participant->addresses);
+  out->host_name = participant->host_name[0] ? text_copy(at, participant->host_name) : NULL;
+  out->process_id = participant->process_id;
   out->state = tb__graph_participant_state(model, participant);
   if (out->is_own && out->state == TB_ROS2_PARTICIPANT_AWAITED)
     out->state = TB_ROS2_PARTICIPANT_NO_NODES; /* its announcement is on its way through DDS */

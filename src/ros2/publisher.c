@@ -57,6 +57,18 @@ tb_status_t tb_ros2_publisher_publish(tb_ros2_publisher_t *publisher, const void
   return tb__raw_writer_write(publisher->writer, cdr, size, error);
 }
 
+tb_status_t tb__ros2_publish_message(tb_ros2_publisher_t *publisher, const tb__cdr_type_t *type,
+                                     const void *message, tb_error_t *error)
+{
+  uint8_t *cdr;
+  size_t size;
+  tb_status_t status = tb__cdr_encode(type, message, false, &cdr, &size);
+  if (status) return tb_error_set(error, status, "%s: %s", type->name, tb_status_message(status));
+  status = tb_ros2_publisher_publish(publisher, cdr, size, error);
+  free(cdr);
+  return status;
+}
+
 uint32_t tb_ros2_publisher_matched(const tb_ros2_publisher_t *publisher)
 {
   if (!publisher) return 0;

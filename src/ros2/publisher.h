@@ -1,4 +1,4 @@
-/* Publishers, for callers that follow the delivery of messages. */
+/* Publishers, for callers that follow the delivery of messages, and for messages of ours. */
 #ifndef TB_ROS2_PUBLISHER_H
 #define TB_ROS2_PUBLISHER_H
 
@@ -6,6 +6,7 @@
 
 #include "base/private_api.h"
 #include "dds/guid.h"
+#include "wire/cdr_type.h"
 
 TB_PRIVATE_API tb__guid_t tb__ros2_publisher_guid(const tb_ros2_publisher_t *publisher);
 
@@ -13,5 +14,9 @@ TB_PRIVATE_API tb__guid_t tb__ros2_publisher_guid(const tb_ros2_publisher_t *pub
  * written. Not from a callback of DDS. */
 TB_PRIVATE_API size_t tb__ros2_publisher_unacked(const tb_ros2_publisher_t *publisher,
                                                  tb__guid_t *out, size_t room);
+
+/* Encodes a message of the type, and publishes it. */
+tb_status_t tb__ros2_publish_message(tb_ros2_publisher_t *publisher, const tb__cdr_type_t *type,
+                                     const void *message, tb_error_t *error);
 
 #endif

@@ -14,6 +14,7 @@
 #include "held/parking.h"
 #include "platform/thread.h"
 #include "platform/time.h"
+#include "ros2/publisher.h"
 #include "ros2/statistics_report.h"
 #include "wire/cdr.h"
 
@@ -22,6 +23,7 @@
 #define PATH_SIZE_MAX 4000
 
 struct tb_ros2_statistics_publisher {
+  tb_ros2_node_t *node;
   tb_statistics_t *statistics;
   tb_ros2_publisher_t *diagnostics, *metrics; /* NULL: not wanted */
   char *hardware_id, *path;
@@ -34,18 +36,6 @@ struct tb_ros2_statistics_publisher {
 };
 
 /* ---- reports ---- */
-
-static tb_status_t publish(tb_ros2_publisher_t *publisher, const tb__cdr_type_t *type,
-                           const void *message, tb_error_t *error)
-{
-  uint8_t *cdr;
-  size_t size;
-  tb_status_t status = tb__cdr_encode(type, message, false, &cdr, &size);
-  if (status) return tb_error_set(error, status, "%s: %s", type->name, tb_status_message(status));
-  status = tb_ros2_publisher_publish(publisher, cdr, size, error);
-  free(cdr);
-  return status;
-}
 
 static tb_status_t publish_report(tb_ros2_statistics_publisher_t *self, tb_error_t *error)
 {
@@ -60,19 +50,30 @@ static tb_status_t publish_report(tb_ros2_statistics_publisher_t *self, tb_error
                      "check the source of the clock",
                      (long long)(report.time_ns / TB_NS_PER_S));
   if (report.time_ns > 0 && self->diagnostics && !status)
-    status = publish(self->diagnostics, &tb__diagnostic_array_type, &report.diagnostics, error);
+    status = tb__ros2_publish_message(self->diagnostics, &tb__diagnostic_array_type,
+                                      &report.diagnostics.array, error);
   for (size_t i = 0; report.time_ns > 0 && self->metrics && i < report.metrics_count && !status;
        i++)
-    status = publish(self->metrics, &tb__metrics_message_type, &report.metrics[i], error);
+    status = tb__ros2_publish_message(self->metrics, &tb__metrics_message_type, &report.metrics[i],
+                                      error);
   self->last_time_ns = report.time_ns;
   tb__statistics_report_fini(&report);
   return status;
+}
+
+/* None while the node follows no /clock. */
+static void note_clock_publishers(const tb_ros2_statistics_publisher_t *self)
+{
+  tb_ros2_clock_source_status_t status = {0};
+  if (tb_ros2_node_clock_source_status(self->node, &status)) status.matched = 0;
+  tb_statistics_set_clock_publishers(self->statistics, status.matched);
 }
 
 /* A failure is logged once until it has been over. */
 static void report_once(tb_ros2_statistics_publisher_t *self)
 {
   tb_error_t error = TB_ERROR_INIT;
+  note_clock_publishers(self);
   tb_status_t status = tb_statistics_snapshot(self->statistics);
   if (!status || status == TB_ERR_BUSY) status = publish_report(self, &error);
   tb_error_t file_error = TB_ERROR_INIT;
@@ -166,6 +167,7 @@ static tb_status_t publisher_create(tb_ros2_node_t *node, tb_statistics_t *stati
   }
   tb_ros2_statistics_publisher_t *self = calloc(1, sizeof *self);
   if (!self) return tb__no_memory_for(error, "publisher of statistics");
+  self->node = node;
   self->statistics = statistics;
   self->period_ns = options->period.ns ? options->period.ns : PERIOD_NS;
   tb_status_t status =

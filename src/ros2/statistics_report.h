@@ -4,22 +4,16 @@
 
 #include <timebase/statistics.h>
 
-#include "wire/messages.h"
-
-typedef struct tb__report_chunk tb__report_chunk_t;
+#include "ros2/diagnostics_report.h"
 
 /* Everything it points to is in its chunks. */
 typedef struct tb__statistics_report {
-  tb__diagnostic_array_t diagnostics;
+  tb__diagnostics_report_t diagnostics; /* has all memory */
   tb__metrics_message_t *metrics;
-  size_t metrics_count, metrics_room, status_room;
+  size_t metrics_count, metrics_room;
   int64_t time_ns; /* of the clock; 0: nothing can be reported */
-
-  const char *node, *hardware_id;
   int64_t from_ns; /* where the window begins, on the clock */
   double factor;   /* of the clock; NaN: unknown */
-  tb__report_chunk_t *chunks;
-  tb_status_t status;
 } tb__statistics_report_t;
 
 /* `from_ns`: the time of the last report; 0: none. TB_ERR_NO_MEMORY: there is nothing to free. */

@@ -7,8 +7,10 @@
 #include "base/fork.h"
 #include "base/null_argument.h"
 #include "clock/jump_wait.h"
+#include "platform/time.h"
 
-#define GAP_MAX 1000000
+#define GAP_MAX      1000000
+#define DISCOVERY_NS TB_NS_PER_S /* what is there already is found in that time */
 
 static tb_status_t open_parts(tb_ros2_recorder_t *recorder, const char *path,
                               const tb_ros2_recorder_options_t *options, tb_error_t *error)
@@ -48,7 +50,31 @@ tb_status_t tb_ros2_recorder_create_sized(tb_ros2_node_t *node, const char *path
   if (!recorder) return tb__no_memory_for(error, "recorder");
   recorder->node = node;
   recorder->gap_max = options->gap_max ? options->gap_max : GAP_MAX;
-  tb_status_t status = tb__topic_filter_init(&recorder->filter, options, error);
+  const tb__topic_choices_t choices = {
+      .all = options->all,
+      .include_hidden = options->include_hidden,
+      .clock = options->recorder.log_time == TB_RECORDER_TIME_ROS,
+      .topics = options->topics,
+      .topic_count = options->topic_count,
+      .regex = options->regex,
+      .exclude_regex = options->exclude_regex,
+      .exclude_topics = options->exclude_topics,
+      .exclude_topic_count = options->exclude_topic_count,
+      .types = options->types,
+      .type_count = options->type_count,
+      .exclude_types = options->exclude_types,
+      .exclude_type_count = options->exclude_type_count,
+      .all_services = options->all_services,
+      .services = options->services,
+      .service_count = options->service_count,
+      .exclude_services = options->exclude_services,
+      .exclude_service_count = options->exclude_service_count,
+  };
+  recorder->include_unpublished = options->include_unpublished;
+  recorder->ignore_leaf_topics = options->ignore_leaf_topics;
+  recorder->no_new_after_ns =
+      options->no_discovery ? tb__steady_now_ns() + DISCOVERY_NS : INT64_MAX;
+  tb_status_t status = tb__topic_filter_init(&recorder->filter, &choices, error);
   if (!status) status = open_parts(recorder, path, options, error);
   if (status) {
     tb_ros2_recorder_destroy(recorder);

@@ -9,7 +9,7 @@
 
 #include "dds/guid.h"
 #include "platform/thread.h"
-#include "rosbag2/topic_filter.h"
+#include "play/topic_filter.h"
 
 #define TB__RECORDER_SERVICES 5
 
@@ -54,6 +54,8 @@ struct tb_ros2_recorder {
   tb__topic_filter_t filter;
   tb_qos_overrides_t *overrides; /* NULL: none */
   uint64_t gap_max;
+  bool include_unpublished, ignore_leaf_topics;
+  int64_t no_new_after_ns;  /* steady: topics that appear later are not recorded */
   tb_bag_split_fn on_split; /* the user's */
   void *on_split_user;
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_type_hash.h>
@@ -25,6 +26,7 @@
 
 typedef struct topic {
   struct topic *next;
+  char *name, *type; /* as recorded */
   tb_ros2_publisher_t *publisher;
   bool reliable;
   size_t input; /* of the awaited outputs */
@@ -88,12 +90,34 @@ static tb_status_t add_input(tb_ros2_play_transport_t *transport, topic_t *topic
                                     error);
 }
 
-static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_handle,
-                             tb_error_t *error)
+static void topic_free(topic_t *topic)
 {
-  tb_ros2_play_transport_t *transport = self;
+  tb_ros2_publisher_destroy(topic->publisher);
+  free(topic->name);
+  free(topic->type);
+  free(topic);
+}
+
+/* Of an earlier player; NULL: there is none. */
+static topic_t *find_topic(const tb_ros2_play_transport_t *transport, const tb_bag_topic_t *info)
+{
+  topic_t *topic = transport->topics;
+  while (topic && (strcmp(topic->name, info->name) != 0 || strcmp(topic->type, info->type) != 0))
+    topic = topic->next;
+  return topic;
+}
+
+static tb_status_t create_topic(tb_ros2_play_transport_t *transport, const tb_bag_topic_t *info,
+                                void **out_handle, tb_error_t *error)
+{
   topic_t *topic = calloc(1, sizeof *topic);
   if (!topic) return tb__no_memory(error);
+  topic->name = strdup(info->name);
+  topic->type = strdup(info->type);
+  if (!topic->name || !topic->type) {
+    topic_free(topic);
+    return tb__no_memory(error);
+  }
   if (info->type_hash[0])
     tb_ros2_type_hash_register(info->type, info->type_hash, NULL); /* as recorded, or not at all */
   tb_qos_t qos = info->qos;
@@ -101,14 +125,23 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
   tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
   if (!status) status = add_input(transport, topic, info, &qos, error);
   if (status) {
-    tb_ros2_publisher_destroy(topic->publisher);
-    free(topic);
+    topic_free(topic);
     return status;
   }
   tb__ros2_publisher_watch_matched(topic->publisher, &transport->events);
   topic->reliable = qos.reliability == TB_QOS_RELIABLE;
   topic->next = transport->topics;
   transport->topics = topic;
+  *out_handle = topic;
+  return TB_OK;
+}
+
+static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_handle,
+                             tb_error_t *error)
+{
+  tb_ros2_play_transport_t *transport = self;
+  topic_t *topic = find_topic(transport, info);
+  if (!topic) return create_topic(transport, info, out_handle, error);
   *out_handle = topic;
   return TB_OK;
 }
@@ -364,8 +397,7 @@ void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport)
   while (transport->topics) {
     topic_t *topic = transport->topics;
     transport->topics = topic->next;
-    tb_ros2_publisher_destroy(topic->publisher);
-    free(topic);
+    topic_free(topic);
   }
   tb_ros2_publisher_destroy(transport->splits);
   tb_ros2_clock_publisher_destroy(transport->clock);

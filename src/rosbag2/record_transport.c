@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/ros2_type_hash.h>
 
 #include "bag/offers.h"
 #include "base/fork.h"
@@ -141,7 +142,7 @@ static tb__qos_offer_t offer_of(const tb_qos_t *qos)
 static char *offers_text(const tb_ros2_graph_endpoint_t *publishers, size_t count)
 {
   char *text = NULL;
-  tb__qos_offers_t offers = {calloc(count, sizeof *offers.items), count};
+  tb__qos_offers_t offers = {calloc(count + 1, sizeof *offers.items), count};
   if (!offers.items) return NULL;
   for (size_t i = 0; i < count; i++)
     offers.items[i] = offer_of(&publishers[i].qos);
@@ -205,6 +206,8 @@ static tb_status_t topic_open(tb__record_topic_t *topic, const tb_ros2_graph_end
 {
   tb_ros2_recorder_t *recorder = topic->recorder;
   char *offers = offers_text(publishers, count);
+  if (publishers[0].type_hash) /* the subscription announces it too, as that of ros2 bag record */
+    tb_ros2_type_hash_register(topic->type, publishers[0].type_hash, NULL);
   tb__found_definition_t definition = find_definition(topic->type);
   tb_bag_writer_topic_t info = {.name = topic->name,
                                 .type = topic->type,
@@ -250,7 +253,7 @@ static tb__record_topic_t *topic_find(const tb_ros2_recorder_t *recorder, const 
 /* Of one type: the first. */
 static size_t of_one_type(const tb_ros2_graph_endpoint_t *publishers, size_t count)
 {
-  size_t same = 1;
+  size_t same = count > 0;
   while (same < count && strcmp(publishers[same].type, publishers[0].type) == 0)
     same++;
   return same;
@@ -314,29 +317,58 @@ static void check_publishers(tb__record_topic_t *topic, const tb_ros2_graph_endp
   }
 }
 
-/* Publishers of one topic are adjacent. */
-static size_t publishers_at(const tb_ros2_graph_snapshot_t *graph, size_t first)
+/* Endpoints of one topic are adjacent, publishers first. */
+typedef struct topic_view {
+  const tb_ros2_graph_endpoint_t *first;
+  size_t publishers, all;
+} topic_view_t;
+
+static topic_view_t topic_at(const tb_ros2_graph_snapshot_t *graph, size_t first)
 {
-  const tb_ros2_graph_endpoint_t *endpoint = &graph->endpoints[first];
-  size_t count = 0;
-  while (first + count < graph->endpoint_count && endpoint[count].kind == TB_ROS2_ENDPOINT_TOPIC &&
-         endpoint[count].is_publisher && strcmp(endpoint[count].name, endpoint->name) == 0)
-    count++;
-  return count;
+  topic_view_t topic = {&graph->endpoints[first], 0, 1};
+  size_t left = graph->endpoint_count - first;
+  while (topic.all < left && topic.first[topic.all].kind == topic.first->kind &&
+         strcmp(topic.first[topic.all].name, topic.first->name) == 0)
+    topic.all++;
+  while (topic.publishers < topic.all && topic.first[topic.publishers].is_publisher)
+    topic.publishers++;
+  return topic;
+}
+
+static bool has_other_subscriber(const tb_ros2_graph_snapshot_t *graph, const topic_view_t *topic)
+{
+  for (size_t i = topic->publishers; i < topic->all; i++) {
+    const tb_ros2_graph_participant_t *participant =
+        tb_ros2_graph_find_participant(graph, topic->first[i].participant_guid);
+    if (!participant || !participant->is_own) return true;
+  }
+  return false;
+}
+
+/* Whether a topic that is selected is to be recorded from now on. */
+static bool begins(const tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *graph,
+                   const topic_view_t *topic)
+{
+  if (tb__steady_now_ns() > recorder->no_new_after_ns) return false;
+  if (topic->publishers > 0 && !recorder->ignore_leaf_topics) return true;
+  if (topic->publishers == 0 && !recorder->include_unpublished) return false;
+  return has_other_subscriber(graph, topic);
 }
 
 static void look(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *graph)
 {
-  for (size_t i = 0, count; i < graph->endpoint_count; i += count ? count : 1) {
-    const tb_ros2_graph_endpoint_t *publishers = &graph->endpoints[i];
-    count = publishers_at(graph, i);
-    if (count == 0 || !tb__topic_filter_wants(&recorder->filter, publishers->name)) continue;
-    tb__record_topic_t *topic = topic_find(recorder, publishers->name);
-    if (!topic) {
-      topic_begin(recorder, publishers, of_one_type(publishers, count));
-      topic = topic_find(recorder, publishers->name);
+  topic_view_t view;
+  for (size_t i = 0; i < graph->endpoint_count; i += view.all) {
+    view = topic_at(graph, i);
+    if (view.first->kind != TB_ROS2_ENDPOINT_TOPIC ||
+        !tb__topic_filter_wants(&recorder->filter, view.first->name, view.first->type))
+      continue;
+    tb__record_topic_t *topic = topic_find(recorder, view.first->name);
+    if (!topic && begins(recorder, graph, &view)) {
+      topic_begin(recorder, view.first, of_one_type(view.first, view.publishers));
+      topic = topic_find(recorder, view.first->name);
     }
-    if (topic) check_publishers(topic, publishers, count);
+    if (topic) check_publishers(topic, view.first, view.publishers);
   }
 }
 

@@ -5,8 +5,10 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <timebase/generic.h>
 #include <timebase/jump.h>
 #include <timebase/shm_publisher.h>
@@ -17,6 +19,7 @@
 #include "clock/page.h"
 #include "clock/source.h"
 #include "on_manual_source.h"
+#include "platform/guarded_map.h"
 #include "platform/shared_file.h"
 
 typedef struct shared {
@@ -169,6 +172,28 @@ static inline tb__page_t *map_page(const shared_t *f, tb__shared_file_t *file)
   path_of(f, path, sizeof path);
   assert_ok(tb__shared_file_open(file, path, TB__PAGE_SIZE, true, 0600, NULL));
   return file->map;
+}
+
+/* What the library does at SIGBUS. cmocka sets its own handler at the start of each test, so
+ * that the library's, which is set once, is not in place when a reader touches the page just while
+ * it is cut. Find it before the tests. */
+static struct sigaction guard_action __attribute__((unused));
+
+static inline void find_guard_action(void)
+{
+  tb__guarded_map_t *map;
+  int fd = memfd_create("page", 0);
+  if (fd < 0 || ftruncate(fd, TB__PAGE_SIZE) ||
+      tb__guarded_map_create(fd, TB__PAGE_SIZE, false, &map))
+    return; /* a test that truncates ends by the signal */
+  sigaction(SIGBUS, NULL, &guard_action);
+  tb__guarded_map_destroy(map);
+  close(fd);
+}
+
+static inline void restore_guard(void)
+{
+  assert_int_equal(sigaction(SIGBUS, &guard_action, NULL), 0);
 }
 
 #define ON_PAGE(test) cmocka_unit_test_setup_teardown(test, setup_shared, teardown_shared)

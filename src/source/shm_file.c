@@ -1,18 +1,34 @@
 #include "source/shm_file.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock/page.h"
+#include "source/wake_area.h"
 
 #define NAME_MAX_LENGTH 64
 
-static bool name_is_valid(const char *name)
+bool tb__shm_name_is_valid(const char *name)
 {
   static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   size_t length = strlen(name);
   return length > 0 && length <= NAME_MAX_LENGTH && name[0] != '.' &&
          strspn(name, allowed) == length;
+}
+
+tb_status_t tb__shm_name_check(const char *name, tb_error_t *error)
+{
+  if (name && tb__shm_name_is_valid(name)) return TB_OK;
+  return tb_error_set(error, TB_ERR_INVALID,
+                      "shared-memory name \"%.80s\": use 1 to %d letters, digits, '_', '-' and "
+                      "'.', not beginning with '.'",
+                      name ? name : "", NAME_MAX_LENGTH);
+}
+
+const char *tb__shm_directory(const tb_shm_options_t *options)
+{
+  return options && options->directory ? options->directory : "/dev/shm";
 }
 
 /* Zeros are a page on which nothing has been published yet. */
@@ -36,21 +52,27 @@ tb_status_t tb__shm_file_open(tb__shared_file_t *file, const char *name,
 {
   tb_shm_options_t defaults = TB_SHM_OPTIONS_INIT;
   if (!options) options = &defaults;
-  if (!name || !name_is_valid(name))
-    return tb_error_set(error, TB_ERR_INVALID,
-                        "shared-memory name \"%.80s\": use 1 to %d letters, digits, '_', '-' and "
-                        "'.', not beginning with '.'",
-                        name ? name : "", NAME_MAX_LENGTH);
+  tb_status_t status = tb__shm_name_check(name, error);
+  if (status) return status;
   if (options->mode > 0777)
     return tb_error_set(error, TB_ERR_INVALID, "mode 0%o: give permissions only, at most 0777",
                         options->mode);
   char path[4096];
-  const char *directory = options->directory ? options->directory : "/dev/shm";
+  const char *directory = tb__shm_directory(options);
   if ((size_t)snprintf(path, sizeof path, "%s/timebase.%s", directory, name) >= sizeof path)
     return tb_error_set(error, TB_ERR_INVALID, "the directory \"%.40s...\" is too long", directory);
-  tb_status_t status = tb__shared_file_open(file, path, TB__PAGE_SIZE, writable,
-                                            options->mode ? options->mode : 0600, error);
+  status = tb__shared_file_open(file, path, TB__PAGE_SIZE, writable,
+                                options->mode ? options->mode : 0600, error);
   if (!status) status = page_check(file->map, path, error);
   if (status) tb__shared_file_close(file);
   return status;
+}
+
+char *tb__shm_wake_path(const char *name, const tb_shm_options_t *options)
+{
+  const char *directory = tb__shm_directory(options);
+  size_t size = strlen(directory) + strlen(name) + 32;
+  char *path = malloc(size);
+  if (path) snprintf(path, size, "%s/timebase-wake%d.%s", directory, TB__WAKE_AREA_FORMAT, name);
+  return path;
 }

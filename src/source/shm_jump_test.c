@@ -305,27 +305,10 @@ static void test_X3_time_does_not_run_on_in_foreign_steady_time(void **state)
 
 /* ---- a page that is cut ---- */
 
-/* What the library does at SIGBUS. cmocka sets its own handler at the start of each test, so
- * that the library's, which is set once, is not in place when a reader touches the page just while
- * it is cut. */
-static struct sigaction guard_action;
-
-static void find_guard_action(void)
-{
-  tb__guarded_map_t *map;
-  int fd = memfd_create("page", 0);
-  if (fd < 0 || ftruncate(fd, TB__PAGE_SIZE) ||
-      tb__guarded_map_create(fd, TB__PAGE_SIZE, false, &map))
-    abort();
-  sigaction(SIGBUS, NULL, &guard_action);
-  tb__guarded_map_destroy(map);
-  close(fd);
-}
-
 static void cut_page(const shared_t *f)
 {
   char path[128];
-  assert_int_equal(sigaction(SIGBUS, &guard_action, NULL), 0);
+  restore_guard();
   path_of(f, path, sizeof path);
   assert_int_equal(truncate(path, 0), 0);
   assert_int_equal(truncate(path, TB__PAGE_SIZE), 0);

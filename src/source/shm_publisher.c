@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <timebase/shm_publisher.h>
+#include <unistd.h>
 
 #include "base/fork.h"
 #include "base/no_memory.h"
@@ -10,6 +11,7 @@
 #include "platform/mutex.h"
 #include "platform/time.h"
 #include "source/shm_file.h"
+#include "source/wake_area.h"
 
 struct tb_shm_publisher {
   tb__shared_file_t file;
@@ -17,6 +19,9 @@ struct tb_shm_publisher {
   tb__page_copy_t copy; /* as published last */
   bool has_run;         /* in this epoch */
   int64_t moved_ns;     /* steady: the last tick that moved time */
+  tb__shared_file_t wake_file;
+  char *wake_path;
+  bool has_wake_area; /* the page says so */
 };
 
 /* Fills the copy that is not current, and makes it current. */
@@ -35,17 +40,38 @@ static void page_write(tb__page_t *page, const tb__page_copy_t *copy)
   atomic_store_explicit(&slot->reason, copy->reason, memory_order_release);
   atomic_store_explicit(&slot->jump_reason, copy->jump_reason, memory_order_release);
   atomic_store_explicit(&page->alive_ns, tb__steady_coarse_now_ns(), memory_order_relaxed);
-  atomic_store_explicit(&page->version, next, memory_order_release);
+  atomic_store(&page->version, next); /* before wishes are read, in one order with them */
+}
+
+/* What time has reached, for readers that wish for a time: while it runs by itself they see to that
+ * themselves, and each change concerns all. So does a jump, and a change of the state. */
+static int64_t reached_ns(const tb__page_copy_t *last, const tb__page_copy_t *copy)
+{
+  if (copy->epoch != last->epoch || copy->state != last->state || copy->linear.rate > 0 ||
+      last->linear.rate > 0)
+    return TB__WAKE_ALL;
+  return copy->linear.time_ns > 0 ? copy->linear.time_ns : 1;
+}
+
+static void wake_readers(tb_shm_publisher_t *publisher, int64_t time_ns)
+{
+  tb__page_t *page = publisher->file.map;
+  if (!publisher->has_wake_area || tb__wake_area_wake(&publisher->wake_file, time_ns)) return;
+  publisher->has_wake_area = false;
+  atomic_store(&page->wake_publisher, 0);
+  tb__wake_area_give_up(&publisher->wake_file);
 }
 
 static void publish(tb_shm_publisher_t *publisher, const tb__page_copy_t *copy)
 {
   tb__page_t *page = publisher->file.map;
   bool jumps = copy->epoch != publisher->copy.epoch;
+  int64_t time_ns = reached_ns(&publisher->copy, copy);
   page_write(page, copy);
   publisher->copy = *copy;
+  wake_readers(publisher, time_ns);
   atomic_fetch_add(&page->tick_word, 1);
-  tb__futex_wake_shared(&page->tick_word);
+  tb__futex_wake_shared(&page->tick_word); /* for readers that have no slot */
   if (!jumps) return;
   atomic_fetch_add(&page->epoch_word, 1);
   tb__futex_wake_shared(&page->epoch_word);
@@ -69,7 +95,7 @@ static uint64_t first_epoch(void)
 }
 
 /* Takes over from the publisher before, whatever the page contains. */
-static void take_over(tb_shm_publisher_t *publisher)
+static void take_over(tb_shm_publisher_t *publisher, uint64_t inode)
 {
   tb__page_t *page = publisher->file.map;
   tb__page_copy_t last = {0};
@@ -85,6 +111,9 @@ static void take_over(tb_shm_publisher_t *publisher)
                           .state = TB_CLOCK_WAITING,
                           .reason = TB_JUMP_REASON_SOURCE_REPLACED,
                           .jump_reason = TB_JUMP_REASON_SOURCE_REPLACED};
+  atomic_store(&page->wake_format, TB__WAKE_AREA_FORMAT);
+  atomic_store(&page->wake_inode, publisher->has_wake_area ? inode : 0);
+  atomic_store(&page->wake_publisher, publisher->has_wake_area ? copy.publishers : 0);
   page_write(page, &copy);
   atomic_store(&page->magic,
                TB__PAGE_MAGIC); /* at the first one: the file is a page from here on */
@@ -105,6 +134,28 @@ static tb_status_t take_name(const tb__shared_file_t *file, const char *name, tb
   return TB_OK;
 }
 
+/* Where this user may not make it, readers are woken by each tick. */
+static tb_status_t make_wake_area(tb_shm_publisher_t *publisher, const char *name,
+                                  const tb_shm_options_t *options, uint64_t *out_inode,
+                                  tb_error_t *error)
+{
+  uint32_t mode = options && options->mode ? options->mode : 0600;
+  publisher->wake_path = tb__shm_wake_path(name, options);
+  if (!publisher->wake_path) return tb__no_memory(error);
+  tb_status_t status =
+      tb__wake_area_create(&publisher->wake_file, publisher->wake_path, mode, out_inode, error);
+  publisher->has_wake_area = !status;
+  return status == TB_ERR_BUSY ? TB_OK : status;
+}
+
+static void publisher_free(tb_shm_publisher_t *publisher)
+{
+  tb__shared_file_close(&publisher->wake_file);
+  tb__shared_file_close(&publisher->file); /* last: another one may make the area after this */
+  free(publisher->wake_path);
+  free(publisher);
+}
+
 tb_status_t tb_shm_publisher_open_sized(const char *name, const tb_shm_options_t *options,
                                         size_t options_size, tb_shm_publisher_t **out,
                                         tb_error_t *error)
@@ -117,16 +168,17 @@ tb_status_t tb_shm_publisher_open_sized(const char *name, const tb_shm_options_t
   if (status) return tb_error_set(error, status, "%s", tb_status_message(status));
   tb_shm_publisher_t *publisher = calloc(1, sizeof *publisher);
   if (!publisher) return tb__no_memory(error);
-  publisher->file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
+  uint64_t inode = 0;
+  publisher->file = publisher->wake_file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
   status = tb__shm_file_open(&publisher->file, name, options, true, error);
   if (!status) status = take_name(&publisher->file, name, error);
+  if (!status) status = make_wake_area(publisher, name, options, &inode, error);
   if (status) {
-    tb__shared_file_close(&publisher->file);
-    free(publisher);
+    publisher_free(publisher);
     return status;
   }
   tb__mutex_init(&publisher->mutex);
-  take_over(publisher);
+  take_over(publisher, inode);
   *out = publisher;
   return TB_OK;
 }
@@ -226,13 +278,13 @@ static void leave(tb_shm_publisher_t *publisher)
   last.linear.rate = 0;
   if (last.linear.time_ns) last.state = TB_CLOCK_LOST;
   publish(publisher, &last);
+  if (publisher->wake_file.map) unlink(publisher->wake_path);
 }
 
 void tb_shm_publisher_close(tb_shm_publisher_t *publisher)
 {
   if (!publisher) return;
   if (!tb__is_forked()) leave(publisher); /* else the page belongs to the parent */
-  tb__shared_file_close(&publisher->file);
   tb__mutex_fini(&publisher->mutex);
-  free(publisher);
+  publisher_free(publisher);
 }

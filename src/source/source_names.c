@@ -17,6 +17,13 @@ static const tb__source_name_t built_in[] = {
 
 #define BUILT_IN_COUNT (sizeof built_in / sizeof *built_in)
 
+/* Names that other libraries of timebase register when they are loaded. */
+static const struct {
+  const char *prefix, *library;
+} of_siblings[] = {
+    {"ros1", "timebase-ros1"},
+};
+
 typedef struct registered {
   struct registered *next;
   tb__source_name_t name;
@@ -71,18 +78,28 @@ static void list_names(char *text, size_t size)
   tb__mutex_unlock(&mutex);
 }
 
+static tb_status_t not_found(const char *name, int length, tb_error_t *error)
+{
+  char known[256];
+  for (size_t i = 0; i < sizeof of_siblings / sizeof *of_siblings; i++)
+    if (strlen(of_siblings[i].prefix) == (size_t)length &&
+        !memcmp(of_siblings[i].prefix, name, (size_t)length))
+      return tb_error_set(error, TB_ERR_NOT_FOUND,
+                          "source \"%.99s\": it is in lib%s, which this program has not loaded; "
+                          "link the program with it (pkg-config %s)",
+                          name, of_siblings[i].library, of_siblings[i].library);
+  list_names(known, sizeof known);
+  return tb_error_set(error, TB_ERR_NOT_FOUND,
+                      "source \"%.99s\": unknown kind of source \"%.*s\"; known are %s", name,
+                      length, name, known);
+}
+
 tb_status_t tb_source_create_from_name(const char *name, tb_source_t **out, tb_error_t *error)
 {
   if (!name || !out) return tb_error_set(error, TB_ERR_INVALID, "source: no name was given");
   size_t length = strcspn(name, ":");
   tb__source_name_t found;
-  if (!find(name, length, &found)) {
-    char known[256];
-    list_names(known, sizeof known);
-    return tb_error_set(error, TB_ERR_NOT_FOUND,
-                        "source \"%.99s\": unknown kind of source \"%.*s\"; known are %s", name,
-                        (int)(length < 99 ? length : 99), name, known);
-  }
+  if (!find(name, length, &found)) return not_found(name, (int)(length < 99 ? length : 99), error);
   tb_error_t detail = TB_ERROR_INIT;
   tb_source_t *source = NULL;
   const char *rest = name[length] ? name + length + 1 : "";

@@ -118,6 +118,9 @@ static void test_X7_the_error_of_a_bad_name_has_what_where_and_what_to_do(void *
       {"tell", TB_ERR_NOT_FOUND,
        "source \"tell\": unknown kind of source \"tell\"; known are manual, shm, "
        "extrapolating, teller"},
+      {"ros1:http://h:1", TB_ERR_NOT_FOUND,
+       "source \"ros1:http://h:1\": it is in libtimebase-ros1, which this program has not loaded; "
+       "link the program with it (pkg-config timebase-ros1)"},
       {"manual:5", TB_ERR_INVALID, "source \"manual:5\": \"manual\" takes no argument"},
       {"teller:bad", TB_ERR_RANGE, "teller: too bad"},
       {"teller:no", TB_ERR_UNSUPPORTED, "source \"teller:no\": not supported"},

@@ -1,12 +1,19 @@
 /* What can be read of a damaged sqlite3 file: the table of messages by its ids, without the index.
  * After a bad page the search continues with the next id that can be found. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/no_memory.h"
 #include "sqlite/database.h"
+#include "sqlite/leaves.h"
 #include "sqlite/sqlite_format.h"
 #include "sqlite/tables.h"
+#include "storage/temporary.h"
 
 #define MAX_STEP (INT64_C(1) << 40) /* in looking for ids: beyond is nothing */
 
@@ -24,6 +31,7 @@ typedef struct salvage_file {
   bool has_next; /* the row after a gap */
   tb__bag_row_t next;
   int64_t gap_first, gap_last; /* of the row that step gave; none: gap_first is 0 */
+  bool is_rebuilt;             /* a copy, in which rows are only missing where ids are */
   tb__bag_file_t *ordinary;    /* gives more rows than the table by its ids, and is read instead */
 } salvage_file_t;
 
@@ -142,6 +150,19 @@ static tb_status_t take_next(salvage_file_t *file, tb__bag_row_t *out)
   return TB_OK;
 }
 
+/* The rows that pages would have had which were not found. False: there are none. */
+static bool misses_ids(salvage_file_t *file, tb__bag_row_t *row)
+{
+  int64_t expected = file->has_last ? file->last_id + (file->last_id < INT64_MAX) : 1;
+  if (!file->is_rebuilt || row->id <= expected) return false;
+  file->next = *row;
+  file->has_next = true;
+  file->gap_first = expected;
+  file->gap_last = row->id - 1;
+  *row = (tb__bag_row_t){.id = expected, .publish_time_ns = -1, .time_is_integer = true};
+  return true;
+}
+
 /* The next row of the table, gaps passed over; with a row that reports each. TB_ERR_END. */
 static tb_status_t next_row(salvage_file_t *file, tb__bag_row_t *out)
 {
@@ -153,6 +174,7 @@ static tb_status_t next_row(salvage_file_t *file, tb__bag_row_t *out)
   int code = sqlite3_step(file->rows);
   file->is_running = true;
   if (code == SQLITE_ROW) *out = row_of(file->rows);
+  if (code == SQLITE_ROW && misses_ids(file, out)) return TB_OK;
   if (code == SQLITE_ROW && take_id(file, out->id)) return TB_OK;
   sqlite3_reset(file->rows);
   file->is_running = false;
@@ -239,6 +261,14 @@ static tb_status_t salvage_read_info(tb__bag_file_t *base, tb__bag_file_info_t *
   tb_status_t status = tb__sqlite_read_topics(&file->base, out, error);
   if (!status) status = tb__sqlite_read_extras(&file->base, out, error);
   if (status) return status;
+  if (file->is_rebuilt &&
+      asprintf(&out->damage,
+               "%s: inner pages of its table of messages are damaged; rows were looked for in all "
+               "pages of the file",
+               file->base.path) < 0) {
+    out->damage = NULL;
+    return tb__no_memory(error);
+  }
   tb__bag_row_t row;
   salvage_seek(base, INT64_MIN, NULL);
   while (!next_row(file, &row)) {
@@ -333,23 +363,87 @@ static uint64_t count_readable(const tb__bag_storage_t *storage, tb__bag_file_t 
   return count;
 }
 
+static uint32_t root_of_messages(const salvage_file_t *file)
+{
+  sqlite3_stmt *statement = NULL;
+  int64_t root = 0;
+  if (sqlite3_prepare_v2(file->base.database,
+                         "SELECT rootpage FROM sqlite_master WHERE name = 'messages'", -1,
+                         &statement, NULL) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    root = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  return root > 0 && root <= UINT32_MAX ? (uint32_t)root : 0;
+}
+
+/* Under the name that it is opened by. Nothing of it is left if the process is killed, unless the
+ * file system has no files without names. */
+static tb_status_t write_rebuilt(const char *path, const char *name, uint32_t root,
+                                 const tb_bag_limits_t *limits, tb__temporary_t *out,
+                                 tb_error_t *error)
+{
+  tb__sqlite_leaves_t found;
+  int fd = -1;
+  tb_status_t status = tb__temporary_open_nameless(name, &fd, error);
+  bool is_nameless = fd >= 0;
+  if (!status) status = tb__temporary_make(name, "", out, error);
+  if (!status && !is_nameless) fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (!status && fd < 0) status = tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", out->path);
+  if (!status) status = tb__sqlite_rebuild(path, name, root, limits, fd, &found, error);
+  if (!status && is_nameless) status = tb__temporary_name(out, fd, error);
+  if (fd >= 0) close(fd);
+  return status;
+}
+
+/* NULL: there is nothing that could be made readable. */
+static salvage_file_t *rebuild(const salvage_file_t *file, const char *path, const char *name,
+                               const tb_bag_limits_t *limits)
+{
+  tb__temporary_t copy = {0};
+  tb_error_t error = TB_ERROR_INIT;
+  salvage_file_t *out = NULL;
+  tb_status_t status = write_rebuilt(path, name, root_of_messages(file), limits, &copy, &error);
+  if (!status) status = open_table(file->base.base.storage, copy.path, name, &out, &error);
+  if (status && status != TB_ERR_NOT_FOUND) tb__log(TB_LOG_WARN, "%s", error.text);
+  tb__temporary_forget(&copy);
+  if (status) return NULL;
+  out->is_rebuilt = true;
+  return out;
+}
+
 /* Rows are found by the index that no search of their ids finds, as those before them are damaged:
  * nothing may be recovered less than is read. */
-static void choose_way(salvage_file_t *file, const char *path, const char *name,
-                       const tb_bag_limits_t *limits)
+static uint64_t try_ordinary(salvage_file_t *file, const char *path, const char *name,
+                             const tb_bag_limits_t *limits, uint64_t count)
 {
   tb__bag_file_info_t info = {0};
   tb__bag_file_t *ordinary = NULL;
   const tb__bag_storage_t *storage = &tb__sqlite_storage;
-  if (!has_faults(file) || storage->open(storage, path, name, limits, &ordinary, NULL)) return;
-  bool is_better =
-      !storage->read_info(ordinary, &info, NULL) &&
-      count_readable(storage, ordinary) > count_readable(&tb__sqlite_salvage, &file->base.base);
+  if (storage->open(storage, path, name, limits, &ordinary, NULL)) return count;
+  uint64_t other =
+      storage->read_info(ordinary, &info, NULL) ? 0 : count_readable(storage, ordinary);
   tb__bag_file_info_fini(&info);
-  if (is_better)
-    file->ordinary = ordinary;
-  else
+  if (other <= count) {
     storage->close(ordinary);
+    return count;
+  }
+  file->ordinary = ordinary;
+  return other;
+}
+
+/* The way that gives the most rows. Another file may take the place of *file. */
+static void choose_way(salvage_file_t **file, const char *path, const char *name,
+                       const tb_bag_limits_t *limits)
+{
+  const tb__bag_storage_t *storage = &tb__sqlite_salvage;
+  if (!has_faults(*file)) return;
+  uint64_t count = count_readable(storage, &(*file)->base.base);
+  count = try_ordinary(*file, path, name, limits, count);
+  salvage_file_t *rebuilt = rebuild(*file, path, name, limits);
+  if (!rebuilt) return;
+  bool is_better = count_readable(storage, &rebuilt->base.base) > count;
+  salvage_close(is_better ? &(*file)->base.base : &rebuilt->base.base);
+  if (is_better) *file = rebuilt;
 }
 
 static tb_status_t salvage_open(const tb__bag_storage_t *storage, const char *path,
@@ -359,7 +453,7 @@ static tb_status_t salvage_open(const tb__bag_storage_t *storage, const char *pa
   salvage_file_t *file = NULL;
   tb_status_t status = open_table(storage, path, name, &file, error);
   if (status) return status;
-  choose_way(file, path, name, limits);
+  choose_way(&file, path, name, limits);
   *out = &file->base.base;
   return TB_OK;
 }

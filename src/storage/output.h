@@ -6,13 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <timebase/error.h>
 
-/* Inside the file: the chunks of MCAP. SQLite has none. */
+/* Inside the file: the chunks of MCAP (not bz2) and of bags of ROS 1 (not zstd). SQLite has none.
+ */
 typedef enum tb__bag_output_compression {
   TB__BAG_OUTPUT_NONE = 0,
   TB__BAG_OUTPUT_ZSTD,
   TB__BAG_OUTPUT_LZ4,
+  TB__BAG_OUTPUT_BZ2,
 } tb__bag_output_compression_t;
 
 typedef struct tb__bag_output_format tb__bag_output_format_t;
@@ -35,6 +38,7 @@ typedef struct tb__bag_output_options {
   tb__bag_output_compression_t compression;
   int level;                       /* of the compression; 0: the library's default */
   const char *ros_distro;          /* NULL or "": unknown */
+  const char *profile;             /* of MCAP; NULL: "ros2" */
   tb__bag_output_doubts_t *doubts; /* set by the output, never cleared; NULL: not wanted */
 } tb__bag_output_options_t;
 
@@ -45,12 +49,21 @@ typedef struct tb__bag_output_topic {
   const char *offers; /* YAML of the offered QoS, may be empty */
   const char *type_hash;
   const char *definition;          /* text; "": unknown */
-  const char *definition_encoding; /* "ros2msg" or "" */
+  const char *definition_encoding; /* "ros2msg", "ros1msg" or "" */
+  const char *publisher;           /* the node that sends it; "": unknown */
 } tb__bag_output_topic_t;
+
+/* Whether publishers keep messages for who comes later; pure. */
+static inline bool tb__bag_offers_latch(const char *offers)
+{
+  return strstr(offers, "transient_local") || strstr(offers, "durability: 1");
+}
 
 struct tb__bag_output_format {
   const char *id;        /* as in metadata.yaml: "sqlite3", "mcap" */
   const char *extension; /* ".db3", ".mcap" */
+  bool is_file;          /* a recording is a file, without a folder and metadata.yaml */
+  bool has_publishers;   /* a topic may be there for each of its publishers */
   /* Refuses an existing file. */
   tb_status_t (*create)(const tb__bag_output_format_t *format, const char *path,
                         const tb__bag_output_options_t *options, tb__bag_output_t **out,

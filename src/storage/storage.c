@@ -22,3 +22,10 @@ void tb__bag_file_info_fini(tb__bag_file_info_t *info)
   free(info->losses);
   *info = (tb__bag_file_info_t){0};
 }
+
+void tb__bag_file_runs_free(tb__bag_file_run_t *runs, size_t count)
+{
+  for (size_t i = 0; i < count && runs; i++)
+    free(runs[i].topic_counts);
+  free(runs);
+}

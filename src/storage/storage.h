@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <timebase/bag_reader.h>
 #include <timebase/bag_writer.h>
 #include <timebase/error.h>
 
@@ -16,7 +17,8 @@ typedef struct tb__bag_storage tb__bag_storage_t;
 /* An open file; first member of each format's own struct. */
 typedef struct tb__bag_file {
   const tb__bag_storage_t *storage;
-  bool is_sparse; /* a hint, set before seek: the payloads of many rows will not be read */
+  bool is_sparse;          /* a hint, set before seek: the payloads of many rows will not be read */
+  bool is_estimate_enough; /* a hint, set before read_info: see tb__bag_file_info_t.is_estimate */
 } tb__bag_file_t;
 
 typedef struct tb__bag_file_topic {
@@ -36,8 +38,10 @@ typedef struct tb__bag_file_info {
   tb__bag_file_topic_t *topics; /* sorted by id */
   size_t topic_count;
   uint64_t message_count;
-  bool has_damage_rows; /* rows that report damage may come, besides those of messages */
-  bool has_times;       /* a row with a usable time exists */
+  tb_bag_counted_t counted; /* what that rests on */
+  bool is_estimate;         /* message_count is right if no row was deleted, and else too high */
+  bool has_damage_rows;     /* rows that report damage may come, besides those of messages */
+  bool has_times;           /* a row with a usable time exists */
   int64_t start_ns;
   int64_t end_ns;
   char *metadata;           /* metadata that the file itself carries (YAML), or NULL */
@@ -49,6 +53,15 @@ typedef struct tb__bag_file_info {
   bool is_unclosed;         /* it was not closed, and nothing else is wrong */
 } tb__bag_file_info_t;
 
+/* A stretch of a file in which time was not set back: its rows from `first_id` on, up to the next
+ * one. */
+typedef struct tb__bag_file_run {
+  int64_t first_id;
+  int64_t start_ns, end_ns;
+  uint64_t message_count;
+  uint64_t *topic_counts; /* by topic of the file's info */
+} tb__bag_file_run_t;
+
 typedef struct tb__bag_row {
   int64_t id;
   bool time_is_integer; /* false: log_time_ns means nothing */
@@ -57,7 +70,8 @@ typedef struct tb__bag_row {
   int64_t topic_id;
   const uint8_t *data; /* NULL: the row has no payload */
   size_t size;
-  bool is_unclosed_end; /* it will only report that the file was not closed */
+  const char *publisher; /* the node that sent it, as long as the file is open; NULL: unknown */
+  bool is_unclosed_end;  /* it will only report that the file was not closed */
 } tb__bag_row_t;
 
 /* From start_ns on and before end_ns; INT64_MAX: everything later. */
@@ -82,12 +96,17 @@ struct tb__bag_storage {
   tb_status_t (*read_info)(tb__bag_file_t *file, tb__bag_file_info_t *out, tb_error_t *error);
   tb_status_t (*count_topics)(tb__bag_file_t *file, tb__bag_file_info_t *info, tb_error_t *error);
 
+  /* Where time was set back in the file, as many as *out_count; free with tb__bag_file_runs_free.
+   * 0: nowhere. NULL: the format cannot tell. */
+  tb_status_t (*find_runs)(tb__bag_file_t *file, tb__bag_file_run_t **out, size_t *out_count,
+                           tb_error_t *error);
+
   /* Before the first row with log time >= time_ns; INT64_MIN: before all rows, bad ones too. */
   tb_status_t (*seek)(tb__bag_file_t *file, int64_t time_ns, tb_error_t *error);
   /* To the next row by (time, id): id and times. A failure other than TB_ERR_END is final. */
   tb_status_t (*step)(tb__bag_file_t *file, tb__bag_row_t *out, tb_error_t *error);
-  /* Of the row that step gave: topic_id; then data and size, valid until the next call. Failures
-   * concern this row only. */
+  /* Of the row that step gave: topic_id, publisher; then data and size, valid until the next call.
+   * Failures concern this row only. */
   tb_status_t (*read_topic)(tb__bag_file_t *file, tb__bag_row_t *row, tb_error_t *error);
   tb_status_t (*read_data)(tb__bag_file_t *file, tb__bag_row_t *row, tb_error_t *error);
 
@@ -105,5 +124,6 @@ struct tb__bag_storage {
 };
 
 void tb__bag_file_info_fini(tb__bag_file_info_t *info);
+void tb__bag_file_runs_free(tb__bag_file_run_t *runs, size_t count);
 
 #endif

@@ -75,6 +75,16 @@ tb_status_t tb_duration_from_seconds(double seconds, tb_duration_t *out)
   return out ? tb__ns_from_seconds(seconds, &out->ns) : TB_ERR_INVALID;
 }
 
+tb_status_t tb_duration_from_hz(double hz, tb_duration_t *out)
+{
+  if (!out || !(hz > 0)) return TB_ERR_INVALID;
+  double period_ns = (double)TB_NS_PER_S / hz;
+  if (!(period_ns >= 0.5 && period_ns < 0x1p63)) return TB_ERR_RANGE;
+  out->ns =
+      (int64_t)(period_ns < 0x1p52 ? period_ns + 0.5 : period_ns); /* beyond it has no fraction */
+  return TB_OK;
+}
+
 double tb_duration_to_seconds(tb_duration_t duration)
 {
   return tb__ns_to_seconds(duration.ns);

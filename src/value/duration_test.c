@@ -268,6 +268,45 @@ static void test_compare_gives_the_order(void **state)
   assert_status(tb_duration_compare(one, one, NULL), TB_ERR_INVALID);
 }
 
+static void test_T6_the_period_of_a_frequency(void **state)
+{
+  (void)state;
+  static const struct {
+    double hz;
+    int64_t ns;
+  } cases[] = {{10, 100000000}, {3, 333333333}, {1.5, 666666667},
+               {1e9, 1},        {2e9, 1},       {1e-9, 1000000000000000000}};
+  tb_duration_t out = {77};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_ok(tb_duration_from_hz(cases[i].hz, &out));
+    assert_int_equal(out.ns, cases[i].ns);
+  }
+  out.ns = 77;
+  assert_status(tb_duration_from_hz(0, &out), TB_ERR_INVALID);
+  assert_status(tb_duration_from_hz(-1, &out), TB_ERR_INVALID);
+  assert_status(tb_duration_from_hz((double)NAN, &out), TB_ERR_INVALID);
+  assert_status(tb_duration_from_hz((double)INFINITY, &out), TB_ERR_RANGE);
+  assert_status(tb_duration_from_hz(2.1e9, &out), TB_ERR_RANGE);
+  assert_status(tb_duration_from_hz(1e-10, &out), TB_ERR_RANGE);
+  assert_int_equal(out.ns, 77);
+}
+
+static void test_named_durations(void **state)
+{
+  (void)state;
+  static const tb_duration_t hour = TB_DURATION_HOUR; /* also in static initialisers */
+  assert_int_equal(hour.ns, 3600000000000);
+  assert_int_equal(TB_DURATION_SECOND.ns, 1000000000);
+  assert_int_equal(TB_DURATION_MINUTE.ns, 60000000000);
+  assert_int_equal(TB_DURATION_DAY.ns, 86400000000000);
+  assert_true(TB_DURATION_LEAST.ns == INT64_MIN && TB_DURATION_GREATEST.ns == INT64_MAX);
+  tb_duration_t parsed;
+  assert_ok(tb_duration_parse("infinite", &parsed));
+  assert_true(parsed.ns == TB_DURATION_INFINITE.ns);
+  assert_status(tb_duration_parse("-infinite", &parsed), TB_ERR_INVALID);
+  assert_status(tb_duration_parse("infinite ", &parsed), TB_ERR_INVALID);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -283,6 +322,8 @@ int main(void)
       cmocka_unit_test(test_T6_timespec_is_exact_over_the_whole_range),
       cmocka_unit_test(test_compare_gives_the_order),
       cmocka_unit_test(test_constructors),
+      cmocka_unit_test(test_T6_the_period_of_a_frequency),
+      cmocka_unit_test(test_named_durations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

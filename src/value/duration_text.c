@@ -5,6 +5,8 @@
 
 #include "value/decimal.h"
 
+#define INFINITE "infinite"
+
 typedef struct unit {
   const char *name;
   int64_t ns;
@@ -97,6 +99,10 @@ tb_status_t tb_duration_parse(const char *text, tb_duration_t *out)
 {
   uint64_t magnitude_ns;
   if (!text || !out) return TB_ERR_INVALID;
+  if (!strcmp(text, INFINITE)) {
+    *out = TB_DURATION_INFINITE;
+    return TB_OK;
+  }
   bool negative = *text == '-';
   tb_status_t status = magnitude_parse(text + (*text == '-' || *text == '+'), &magnitude_ns);
   if (status) return status;
@@ -148,6 +154,7 @@ tb_status_t tb_duration_format(tb_duration_t duration, char *buffer, size_t size
   uint64_t seconds = magnitude_ns / (uint64_t)TB_NS_PER_S;
   uint32_t ns = (uint32_t)(magnitude_ns % (uint64_t)TB_NS_PER_S);
   char *end = text;
+  if (duration.ns == TB_DURATION_INFINITE.ns) return tb__text_copy(INFINITE, buffer, size);
   if (duration.ns < 0) *end++ = '-';
   if (seconds)
     end = large_put(end, seconds, ns);

@@ -155,7 +155,8 @@ static void test_T6_duration_text_is_short_and_exact(void **state)
       {60500000000, "1m0.5s"},
       {3720000000000, "1h2m"},
       {86400000000001, "1d0.000000001s"},
-      {INT64_MAX, "106751d23h47m16.854775807s"},
+      {INT64_MAX, "infinite"},
+      {INT64_MAX - 1, "106751d23h47m16.854775806s"},
       {INT64_MIN, "-106751d23h47m16.854775808s"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -4,12 +4,14 @@
 
 #include "clock/jump_wait.h"
 #include "held/parking.h"
+#include "wait/signal_token.h"
 
 struct tb_cancel_token {
   tb__mutex_t mutex; /* no mutex is taken under it, and it is taken under none */
   tb__sleeper_t *members;
   _Atomic bool cancelled;   /* written under the mutex */
   bool closed;              /* by the mutex */
+  bool on_signals;          /* never changes */
   _Atomic uint32_t emptied; /* futex: counts how often the last member has left */
 };
 
@@ -21,6 +23,23 @@ tb_status_t tb_cancel_token_create(tb_cancel_token_t **out)
   tb_cancel_token_t *token = calloc(1, sizeof *token);
   if (!token) return TB_ERR_NO_MEMORY;
   tb__mutex_init(&token->mutex);
+  *out = token;
+  return TB_OK;
+}
+
+tb_status_t tb_cancel_token_create_on_signals(tb_cancel_token_t **out)
+{
+  tb_cancel_token_t *token;
+  if (!out) return TB_ERR_INVALID;
+  tb_status_t status = tb_cancel_token_create(&token);
+  if (status) return status;
+  token->on_signals = true;
+  status = tb__signals_watch(token);
+  if (status) {
+    tb__mutex_fini(&token->mutex);
+    free(token);
+    return status;
+  }
   *out = token;
   return TB_OK;
 }
@@ -57,6 +76,7 @@ static tb_status_t token_destroy(tb_cancel_token_t *token, int64_t limit_ns)
     tb_status_t status = token_close(token, limit_ns);
     if (status) return status;
   }
+  if (token->on_signals) tb__signals_unwatch(token);
   tb__mutex_fini(&token->mutex);
   free(token);
   return TB_OK;
@@ -93,6 +113,7 @@ void tb_cancel_token_reset(tb_cancel_token_t *token)
   tb__mutex_lock(&token->mutex);
   atomic_store(&token->cancelled, false);
   tb__mutex_unlock(&token->mutex);
+  if (token->on_signals) tb__signals_expect_again();
 }
 
 bool tb_cancel_token_is_cancelled(const tb_cancel_token_t *token)

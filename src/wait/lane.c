@@ -58,7 +58,9 @@ void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline)
   lane->waiter.deadline = deadline;
   bool never = deadline_ns == INT64_MAX;
   if (!never && timeline->time_ns != 0 && deadline_ns <= tb__timeline_time_locked(timeline)) {
-    lane_inflight_begin(lane, timeline);
+    /* one without a period is due after each run: no caller can wait for that */
+    const tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(first));
+    if (timer->period_ns || timer->mode != TB_TIMER_PERIODIC) lane_inflight_begin(lane, timeline);
     tb__timer_queue_signal(lane->queue);
     return;
   }
@@ -98,7 +100,8 @@ static void lane_shift(tb__lane_t *lane, int64_t by_ns)
   for (uint32_t i = 0; i < lane->heap.size; i++) {
     tb__heap_entry_t *entry = &lane->heap.entries[i];
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
-    entry->key = timer->key = key_fold(timer->key, offset);
+    entry->key = key_fold(timer->woken ? entry->key : timer->key, offset);
+    timer->key = key_fold(timer->key, offset);
     timer->last_key = key_fold(timer->last_key, offset);
   }
   lane->horizon_key = key_fold(lane->horizon_key, offset);
@@ -114,9 +117,14 @@ static void lane_time_set_back(tb__lane_t *lane, int64_t now_ns)
   for (uint32_t i = 0; i < lane->heap.size; i++) {
     tb__heap_entry_t *entry = &lane->heap.entries[i];
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
-    if (timer->mode == TB_TIMER_ONE_SHOT_AT || now_key >= timer->last_key) continue;
-    timer->last_key = now_key;
-    entry->key = timer->key = tb__add_saturated(now_key, timer->period_ns);
+    bool starts_again = timer->mode != TB_TIMER_ONE_SHOT_AT && now_key < timer->last_key;
+    if (starts_again) timer->last_key = now_key;
+    if (starts_again) timer->key = tb__add_saturated(now_key, timer->period_ns);
+    bool still_due = timer->woken && timer->key <= now_key;
+    if (!still_due && (starts_again || timer->woken)) {
+      timer->woken = timer->wakes = false; /* it is woken again */
+      entry->key = timer->key;
+    }
   }
   tb__heap_rebuild(&lane->heap);
 }
@@ -132,7 +140,7 @@ static void lane_source_started(tb__lane_t *lane, int64_t now_ns)
     tb__heap_entry_t *entry = &lane->heap.entries[i];
     tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(entry));
     if (timer->mode != TB_TIMER_ONE_SHOT_AT) continue;
-    if (!timer->awaits_start && timer->key != INT64_MAX)
+    if (!timer->awaits_start && !timer->woken && timer->key != INT64_MAX)
       entry->key = timer->key = tb__add_saturated(timer->key, -now_ns);
     timer->awaits_start = false;
   }
@@ -269,6 +277,7 @@ void tb__lane_destroy(tb__lane_t *lane)
   tb__lane_inflight_end_locked(lane);
   tb__clock_unlock(timeline);
   tb__lane_free_ids(lane);
+  free(lane->to_wake);
   tb__heap_fini(&lane->heap);
   tb__poll_alarm_fini(&lane->alarm);
   tb__clock_unref(lane->clock);

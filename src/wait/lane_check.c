@@ -20,7 +20,9 @@ static const char *check_entry(const tb__lane_t *lane, uint32_t index)
   if (!timer->in_heap) return "lane: a timer has a place in the heap and is marked as without";
   if (timer->due_later && entry->key > timer->key)
     return "lane: a stale place is later than the deadline of its timer";
-  if (!tb__timer_is_stale(timer) && entry->key != timer->key)
+  if (timer->woken && (tb__timer_is_stale(timer) || !timer->passive || entry->key < timer->key))
+    return "lane: a woken timer is stale, not passive, or has a place before its deadline";
+  if (!tb__timer_is_stale(timer) && !timer->woken && entry->key != timer->key)
     return "lane: a place that is not stale is not that of the deadline";
   return NULL;
 }
@@ -35,7 +37,8 @@ static const char *check_heap(const tb__lane_t *lane, int64_t *out_first_key)
     if (wrong) return wrong;
     const tb_timer_t *timer = tb__lane_timer(lane, tb__heap_id(&lane->heap.entries[i]));
     stale += tb__timer_is_stale(timer);
-    if (!timer->stopped_in_heap && timer->key < *out_first_key) *out_first_key = timer->key;
+    int64_t key = timer->woken ? lane->heap.entries[i].key : timer->key;
+    if (!timer->stopped_in_heap && key < *out_first_key) *out_first_key = key;
   }
   return stale == lane->stale ? NULL : "lane: the count of stale places is wrong";
 }

@@ -82,6 +82,27 @@ tb_status_t tb_steady_clock_rate_create(tb_steady_clock_t *clock, tb_duration_t 
   return clock ? rate_create(&clock->core, period, out) : TB_ERR_INVALID;
 }
 
+tb_status_t tb_clock_rate_create_hz(tb_clock_t *clock, double hz, tb_rate_t **out)
+{
+  tb_duration_t period;
+  tb_status_t status = tb_duration_from_hz(hz, &period);
+  return status ? status : tb_clock_rate_create(clock, period, out);
+}
+
+tb_status_t tb_steady_clock_rate_create_hz(tb_steady_clock_t *clock, double hz, tb_rate_t **out)
+{
+  tb_duration_t period;
+  tb_status_t status = tb_duration_from_hz(hz, &period);
+  return status ? status : tb_steady_clock_rate_create(clock, period, out);
+}
+
+tb_status_t tb_rate_period(const tb_rate_t *rate, tb_duration_t *out)
+{
+  if (!rate || !out) return TB_ERR_INVALID;
+  out->ns = rate->period_ns;
+  return TB_OK;
+}
+
 static void rate_free(tb_rate_t *rate)
 {
   tb__mutex_fini(&rate->mutex);

@@ -508,9 +508,32 @@ static void test_X2_advance_to_next_stops_at_the_end_of_a_period(void **state)
 
 #define WITH_RATE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
+static void test_S9_a_rate_of_a_frequency(void **state)
+{
+  fixture_t *f = *state;
+  tb_rate_t *rate = NULL;
+  tb_duration_t period = {7};
+  tb_steady_clock_t *steady = NULL;
+  assert_ok(tb_rate_period(f->rate, &period));
+  assert_int_equal(period.ns, 10 * S);
+  assert_ok(tb_rate_create_hz(f->clock, 3, &rate));
+  assert_ok(tb_rate_period(rate, &period));
+  assert_int_equal(period.ns, 333333333);
+  tb_rate_destroy(rate);
+  assert_ok(tb_steady_clock_create(&steady));
+  assert_ok(tb_rate_create_hz(steady, 1000, &rate));
+  assert_ok(tb_rate_sleep(rate, NULL, NULL));
+  tb_rate_destroy(rate);
+  assert_status(tb_rate_create_hz(steady, 0, &rate), TB_ERR_INVALID);
+  assert_status(tb_rate_create_hz(f->clock, 1e12, &rate), TB_ERR_RANGE);
+  assert_int_equal(tb_clock_kind(f->clock), TB_TIME_ROS);
+  assert_ok(tb_steady_clock_destroy(steady));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      WITH_RATE(test_S9_a_rate_of_a_frequency),
       WITH_RATE(test_S9_next_is_previous_plus_period),
       WITH_RATE(test_S9_first_period_starts_at_the_first_tick),
       WITH_RATE(test_S9_says_when_late_and_by_how_much),

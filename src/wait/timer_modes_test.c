@@ -89,7 +89,7 @@ static void test_M1_one_shot_at_a_time_is_checked(void **state)
   assert_status(tb_timer_create(f->queue, f->clock, &options, &timer), TB_ERR_NOT_SET);
   options.at = (tb_time_t){S, TB_TIME_SYSTEM};
   assert_status(tb_timer_create(f->queue, f->clock, &options, &timer), TB_ERR_CLOCK_MISMATCH);
-  options = options_of(TB_TIMER_ONE_SHOT, 0, "a");
+  options = options_of(TB_TIMER_ONE_SHOT, -1, "a");
   assert_status(tb_timer_create(f->queue, f->clock, &options, &timer), TB_ERR_INVALID);
   options = options_of((tb_timer_mode_t)7, 1, "a");
   assert_status(tb_timer_create(f->queue, f->clock, &options, &timer), TB_ERR_INVALID);
@@ -281,7 +281,7 @@ static void test_M5_set_period_takes_effect_with_the_next_deadline(void **state)
   assert_ok(tb_timer_start(timer)); /* at once */
   assert_int_equal(set(f, 114), 1);
   assert_string_equal(trace, "a@110/110 a@113/113 a@114/114 ");
-  assert_status(tb_timer_set_period(timer, (tb_duration_t){0}), TB_ERR_INVALID);
+  assert_status(tb_timer_set_period(timer, (tb_duration_t){-1}), TB_ERR_INVALID);
   timer = started(f, TB_TIMER_ONE_SHOT_AT, 500, "at");
   assert_status(tb_timer_set_period(timer, (tb_duration_t){S}), TB_ERR_INVALID);
 }

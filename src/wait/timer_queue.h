@@ -17,7 +17,7 @@
 
 #define TB__NO_TIMER    UINT32_MAX
 #define TB__TIMERS_BITS 8 /* of the first chunk */
-#define TB__ORDER_BITS  54
+#define TB__ORDER_BITS  49
 #define TB__ORDER_MAX   ((UINT64_C(1) << TB__ORDER_BITS) - 1)
 
 struct tb__lane;
@@ -29,8 +29,9 @@ struct tb_timer {
   union {
     tb_timer_callback_t of_clock;
     tb_steady_timer_callback_t of_steady;
-  } callback; /* never changes */
-  void *user; /* never changes */
+    tb_timer_wake_t wake; /* of a passive timer */
+  } callback;
+  void *user;
   int64_t period_ns;
   int64_t last_key; /* of the last call, or the start */
   int64_t key;      /* of the deadline, while `in_heap` */
@@ -46,6 +47,12 @@ struct tb_timer {
   bool in_heap : 1;      /* has a place in the heap */
   bool stopped_in_heap : 1; /* it is stopped, but still has its place */
   bool due_later : 1;       /* its place is that of an earlier deadline */
+  bool passive : 1;         /* never changes */
+  bool woken : 1; /* passive, due and its hook called: its place is that of the deadline after this
+                     one, if it is advanced before that; a place that has come up is the last one */
+  bool wakes : 1; /* with `woken`: its hook has yet to be called */
+  bool was_started : 1;
+  bool has_reset_hook : 1;
 };
 
 _Static_assert(sizeof(struct tb_timer) <= 64, "a call touches one cache line of its timer");
@@ -59,6 +66,8 @@ typedef struct tb__timer_cold {
   uint32_t catch_up_max; /* > 0 */
   uint32_t next,
       previous; /* on the lane's list of deferred timers; `next` also on that of free ids */
+  tb_timer_reset_t reset;
+  void *reset_user;
 } tb__timer_cold_t;
 
 /* Chunks never move. Each is twice as large as the one before it, so many timers need few chunks.
@@ -71,6 +80,9 @@ typedef struct tb__timer_chunk {
 } tb__timer_chunk_t;
 
 #define TB__TIMER_CHUNKS 17 /* 2^24 timers, less the size of a chunk of the first size */
+
+/* How many passive timers are taken to be woken under one lock. */
+#define TB__WAKE_BATCH 32
 
 /* The timers of one clock in one queue. A key is a deadline minus `offset_ns`: a change of the
  * clock's source moves all deadlines by moving the offset. Guarded by the mutex of the clock's
@@ -91,6 +103,9 @@ typedef struct tb__lane {
   uint32_t first_free;                    /* of those, through `next` */
   uint32_t timers_at;                     /* how many were given a time: 0 saves a search */
   uint32_t first_deferred, last_deferred; /* started in this run and due in it: for the next one */
+  uint32_t *to_wake; /* ids of passive timers whose hooks are to be called; NULL:
+                        there has been no passive timer */
+  uint32_t wake_room, wake_next, wake_end; /* of it: as many as the heap; the next one; the end */
   int64_t offset_ns;
   _Atomic bool closed;      /* the clock was destroyed; set by the mutex */
   tb__inflight_t *inflight; /* where the due calls of this lane are counted; NULL: none are */
@@ -120,6 +135,9 @@ struct tb_timer_queue {
   _Atomic uint32_t thread_active; /* futex: 0 when it has made its last call */
   tb_timer_queue_t *outer;        /* of the runner: the queue in whose callback it runs this one */
   _Atomic uint64_t driver;        /* number of the thread that ran it last, or else created it */
+  tb_timer_t *_Atomic woken[TB__WAKE_BATCH]; /* whose hooks are yet to be called; NULL: it was, or
+                                                the timer has been stopped since */
+  tb_timer_t *_Atomic hook_of;               /* whose hook runs, or is about to */
   uint64_t id; /* guarded by the mutex of the list of all queues, like the next */
   tb_timer_queue_t *next, *previous;
 };
@@ -152,7 +170,7 @@ tb__lane_t *tb__lane_find(tb_timer_queue_t *queue, const tb_clock_t *clock);
 void tb__lane_destroy(tb__lane_t *lane);
 
 /* Ids and their memory, which stays where it is. TB_ERR_NO_MEMORY. */
-tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out) TB_WARN_UNUSED;
+tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, bool passive, uint32_t *out) TB_WARN_UNUSED;
 void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id);
 void tb__lane_free_ids(tb__lane_t *lane);
 
@@ -161,6 +179,8 @@ void tb__lane_free_ids(tb__lane_t *lane);
  * same time or a later one. Such a place is stale: too early, never too late. It is repositioned
  * when it has become the first; when many are stale, all are repositioned at once. */
 void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
+/* The next deadline of a timer that runs. False: it has the place already. */
+bool tb__lane_postpone_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
 void tb__lane_reposition_locked(tb__lane_t *lane, tb_timer_t *timer);
 const tb__heap_entry_t *tb__lane_reposition_first_locked(tb__lane_t *lane);
 
@@ -175,10 +195,21 @@ static inline bool tb__timer_is_stale(const tb_timer_t *timer)
   return timer->stopped_in_heap || timer->due_later;
 }
 
+/* A woken timer has a place later than its deadline: gives up what only such a timer may have, so
+ * that a place is never too late. */
+static inline void tb__timer_unwake_locked(tb_timer_t *timer)
+{
+  const tb__heap_t *heap = &timer->lane->heap;
+  if (!timer->woken) return;
+  timer->woken = timer->wakes = false;
+  timer->key = heap->entries[heap->where[tb__timer_id(timer)]].key;
+}
+
 /* Stops it, if it is queued. */
 static inline void tb__timer_leave_in_heap_locked(tb_timer_t *timer)
 {
   if (!timer->in_heap) return;
+  tb__timer_unwake_locked(timer);
   if (!tb__timer_is_stale(timer)) timer->lane->stale++;
   timer->stopped_in_heap = true;
 }
@@ -201,6 +232,24 @@ static inline const tb__heap_entry_t *tb__lane_first_locked(tb__lane_t *lane)
 void tb__lane_defer_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key);
 void tb__lane_undefer_locked(tb__lane_t *lane, tb_timer_t *timer);
 void tb__lane_admit_deferred_locked(tb__lane_t *lane);
+
+/* Takes all passive timers that are due at `until_key` to be woken. */
+void tb__lane_collect_passive_locked(tb__lane_t *lane, int64_t until_key);
+
+/* What a call of a timer gets. */
+typedef struct tb__timer_call {
+  int64_t scheduled_ns, actual_ns;
+  uint64_t missed, epoch;
+} tb__timer_call_t;
+
+/* How many whole periods lie between the deadline and `until_key`. */
+uint64_t tb__timer_periods_missed(const tb_timer_t *timer, int64_t key, int64_t until_key);
+
+/* Ends what the timer waits for, as a call does: sets the next deadline or stops it. TB_ERR_CLOSED,
+ * TB_ERR_NOT_FOUND, TB_ERR_NOT_SET. */
+tb_status_t tb__timer_advance_locked(tb_timer_t *timer, tb_timeline_t *timeline,
+                                     tb__timer_call_t *out)
+    TB_REQUIRES(timeline->mutex) TB_WARN_UNUSED;
 
 /* Asks for a run: the descriptor becomes readable. [any thread] */
 void tb__timer_queue_signal(tb_timer_queue_t *queue);
@@ -237,7 +286,7 @@ bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeli
 /* Whether no jump and no change of source blocks the readers of the clock. */
 static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline_t *timeline)
 {
-  return !(atomic_load_explicit(&lane->clock->word, memory_order_acquire) & TB__WORD_CHANGING) &&
+  return !tb__word_is_blocked(atomic_load_explicit(&lane->clock->word, memory_order_acquire)) &&
          !(atomic_load_explicit(&timeline->version, memory_order_acquire) & TB__VERSION_BLOCKED) &&
          (!timeline->view || !tb__timeline_is_blocked(timeline));
 }

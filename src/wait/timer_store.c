@@ -20,8 +20,23 @@ static tb_status_t chunk_add(tb__lane_t *lane)
   return TB_OK;
 }
 
-tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out)
+/* So that waking needs no memory. */
+static tb_status_t wake_reserve(tb__lane_t *lane)
 {
+  if (lane->wake_room >= lane->heap.ids) return TB_OK;
+  uint32_t *larger = realloc(lane->to_wake, lane->heap.ids * sizeof *larger);
+  if (!larger) return TB_ERR_NO_MEMORY;
+  lane->to_wake = larger;
+  lane->wake_room = lane->heap.ids;
+  return TB_OK;
+}
+
+tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, bool passive, uint32_t *out)
+{
+  if (passive && !lane->to_wake && lane->heap.ids) {
+    tb_status_t status = wake_reserve(lane);
+    if (status) return status;
+  }
   if (lane->first_free != TB__NO_TIMER) {
     *out = lane->first_free;
     lane->first_free = tb__lane_cold(lane, *out)->next;
@@ -29,6 +44,7 @@ tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, uint32_t *out)
   }
   uint32_t id = lane->used_ids;
   tb_status_t status = tb__heap_reserve(&lane->heap, id + 1);
+  if (!status && (passive || lane->to_wake)) status = wake_reserve(lane);
   uint32_t index;
   if (!status && tb__timer_place(id, &index) >= lane->chunk_count) status = chunk_add(lane);
   if (status) return status;
@@ -120,6 +136,7 @@ static void make_rank(tb__lane_t *lane, tb_timer_t *timer)
 
 void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
 {
+  tb__timer_unwake_locked(timer);
   make_rank(lane, timer);
   bool keeps_place = timer->in_heap && key >= timer->key;
   lane->stale += (uint32_t)keeps_place - (uint32_t)tb__timer_is_stale(timer);
@@ -132,6 +149,73 @@ void tb__lane_insert_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
   else
     tb__heap_insert(&lane->heap, entry_of(timer));
   timer->in_heap = true;
+}
+
+/* M2: its place among timers with the same deadline is kept. */
+bool tb__lane_postpone_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)
+{
+  int64_t place_key = timer->key; /* or before it, if it is stale already */
+  if (timer->woken) {
+    place_key = lane->heap.entries[lane->heap.where[tb__timer_id(timer)]].key;
+    timer->woken = timer->wakes = false;
+  }
+  timer->key = key;
+  if (key == place_key) return false;
+  if (key < place_key) {
+    lane->stale -= tb__timer_is_stale(timer);
+    timer->due_later = false;
+    tb__heap_replace(&lane->heap, entry_of(timer));
+  } else if (!timer->due_later) {
+    timer->due_later = true;
+    lane->stale++;
+  }
+  return true;
+}
+
+#define ARITY TB__HEAP_SECONDS
+
+/* The indices of the entries that are due, in ascending order. */
+static uint32_t find_due(const tb__heap_t *heap, int64_t until_key, uint32_t *out)
+{
+  uint32_t count = 0;
+  if (heap->size && heap->entries[0].key <= until_key) out[count++] = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t child = (uint64_t)out[i] * ARITY + 1;
+    for (int n = 0; n < ARITY && child < heap->size; n++, child++)
+      if (heap->entries[child].key <= until_key) out[count++] = (uint32_t)child;
+  }
+  return count;
+}
+
+/* The place of one that is woken is that of the deadline that it gets if it is advanced soon. One
+ * that has not been advanced by then waits for nothing. */
+static int64_t next_place(const tb_timer_t *timer)
+{
+  int64_t key;
+  if (timer->woken || timer->mode != TB_TIMER_PERIODIC ||
+      __builtin_add_overflow(timer->key, timer->period_ns, &key))
+    return INT64_MAX;
+  return key;
+}
+
+/* From the last entry to the first, so that those below each one are in order: all that are due at
+ * once cost as much as putting the heap in order once. Stale places and those of other timers stay;
+ * they become the first ones. */
+void tb__lane_collect_passive_locked(tb__lane_t *lane, int64_t until_key)
+{
+  uint32_t count = find_due(&lane->heap, until_key, lane->to_wake);
+  for (uint32_t i = count; i-- > 0;) {
+    uint32_t index = lane->to_wake[i], id = tb__heap_id(&lane->heap.entries[index]);
+    tb_timer_t *timer = tb__lane_timer(lane, id);
+    lane->to_wake[i] = TB__NO_TIMER;
+    if (!timer->passive || tb__timer_is_stale(timer)) continue;
+    tb__heap_sink(&lane->heap, index, next_place(timer));
+    if (!timer->woken && timer->callback.wake) lane->to_wake[i] = id;
+    timer->wakes = lane->to_wake[i] == id;
+    timer->woken = true;
+  }
+  lane->wake_next = 0;
+  lane->wake_end = count;
 }
 
 void tb__lane_defer_locked(tb__lane_t *lane, tb_timer_t *timer, int64_t key)

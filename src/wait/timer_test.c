@@ -174,7 +174,7 @@ static void test_M3_a_period_below_the_tick_makes_one_call_a_tick(void **state)
   assert_int_equal(run(f), 1);
   assert_int_equal(run(f), 0);
   assert_false(readable(f->queue));
-  options.period.ns = 0;
+  options.period.ns = -1;
   assert_status(tb_timer_create(f->queue, f->clock, &options, &timer), TB_ERR_INVALID);
 }
 

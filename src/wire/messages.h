@@ -262,6 +262,46 @@ typedef struct tb__simulation_response {
   tb__simulation_result_t result;
 } tb__simulation_response_t;
 
+/* lifecycle_msgs: a state or a transition */
+typedef struct tb__lifecycle_label {
+  uint8_t id;
+  const char *label;
+} tb__lifecycle_label_t;
+
+typedef struct tb__transition_description {
+  tb__lifecycle_label_t transition;
+  tb__lifecycle_label_t start_state;
+  tb__lifecycle_label_t goal_state;
+} tb__transition_description_t;
+
+typedef struct tb__transition_event {
+  uint64_t timestamp;
+  tb__lifecycle_label_t transition;
+  tb__lifecycle_label_t start_state;
+  tb__lifecycle_label_t goal_state;
+} tb__transition_event_t;
+
+typedef struct tb__change_state_request {
+  tb__lifecycle_label_t transition;
+} tb__change_state_request_t;
+
+typedef struct tb__change_state_response {
+  bool success;
+} tb__change_state_response_t;
+
+typedef struct tb__get_state_response {
+  tb__lifecycle_label_t current_state;
+} tb__get_state_response_t;
+
+typedef struct tb__get_available_states_response {
+  TB__CDR_SEQUENCE(tb__lifecycle_label_t) available_states;
+} tb__get_available_states_response_t;
+
+/* Also that of ~/get_transition_graph. */
+typedef struct tb__get_available_transitions_response {
+  TB__CDR_SEQUENCE(tb__transition_description_t) available_transitions;
+} tb__get_available_transitions_response_t;
+
 /* Name in C, ROS name, C struct. */
 #define TB__MESSAGE_LIST(X)                                                                        \
   X(parameter_event, "rcl_interfaces/msg/ParameterEvent", tb__parameter_event_t)                   \
@@ -312,7 +352,20 @@ typedef struct tb__simulation_response {
   X(reset_simulation_request, "simulation_interfaces/srv/ResetSimulation_Request",                 \
     tb__reset_simulation_request_t)                                                                \
   X(reset_simulation_response, "simulation_interfaces/srv/ResetSimulation_Response",               \
-    tb__simulation_response_t)
+    tb__simulation_response_t)                                                                     \
+  X(transition_event, "lifecycle_msgs/msg/TransitionEvent", tb__transition_event_t)                \
+  X(change_state_request, "lifecycle_msgs/srv/ChangeState_Request", tb__change_state_request_t)    \
+  X(change_state_response, "lifecycle_msgs/srv/ChangeState_Response", tb__change_state_response_t) \
+  X(get_state_request, "lifecycle_msgs/srv/GetState_Request", tb__empty_message_t)                 \
+  X(get_state_response, "lifecycle_msgs/srv/GetState_Response", tb__get_state_response_t)          \
+  X(get_available_states_request, "lifecycle_msgs/srv/GetAvailableStates_Request",                 \
+    tb__empty_message_t)                                                                           \
+  X(get_available_states_response, "lifecycle_msgs/srv/GetAvailableStates_Response",               \
+    tb__get_available_states_response_t)                                                           \
+  X(get_available_transitions_request, "lifecycle_msgs/srv/GetAvailableTransitions_Request",       \
+    tb__empty_message_t)                                                                           \
+  X(get_available_transitions_response, "lifecycle_msgs/srv/GetAvailableTransitions_Response",     \
+    tb__get_available_transitions_response_t)
 
 /* tb__parameter_event_type and so on. */
 #define TB__MESSAGE_DECLARE(name, ros_name, struct_type)                                           \

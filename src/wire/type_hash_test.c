@@ -28,6 +28,10 @@ static void test_types_of_the_time_contract_are_known(void **state)
                "df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18");
   assert_known("builtin_interfaces/msg/Duration",
                "e8d009f659816f758b75334ee1a9ca5b5c0b859843261f14c7f937349599d93b");
+  assert_known("lifecycle_msgs/msg/TransitionEvent",
+               "d5f8873a2f0146498f812d7885c7327ce27e463d36811d8792f35ee38c0d6c38");
+  assert_known("lifecycle_msgs/srv/GetState_Request",
+               "77a9c844e7975f15bc2221e8bbebafc4d118afb78c7f7071eef91f83f940f2f6");
   assert_known("type_description_interfaces/srv/GetTypeDescription_Response",
                "648c49d976240861a482f961c5621ddd0d2135d8cce6f297a76d4f6376d93b75");
 }

@@ -96,9 +96,14 @@ static int write_file(const char *folder, const char *name,
     return fail(error.text);
   tb_status_t status = TB_OK;
   for (int i = 0; i < 3 && !status; i++) {
-    const tb__bag_output_topic_t topic = {topics[i],      "std_msgs/msg/String", "cdr",
-                                          "- depth: 1\n", i ? "RIHS01_00" : "",  "string data\n",
-                                          "ros2msg"};
+    const tb__bag_output_topic_t topic = {topics[i],
+                                          "std_msgs/msg/String",
+                                          "cdr",
+                                          "- depth: 1\n",
+                                          i ? "RIHS01_00" : "",
+                                          "string data\n",
+                                          "ros2msg",
+                                          ""};
     status = output->format->add_topic(output, &topic, &ids[i], &error);
   }
   for (size_t i = 0; i < MESSAGES && !status; i++) {

@@ -23,9 +23,11 @@ PEER = None
 class AuditTest(CommandTest):
     domains = itertools.cycle((56, 57, 58, 59))
 
-    def peer(self, *nodes, options=()):
+    def peer(self, *nodes, options=(), ahead_ms=0):
+        """Its system clock is ahead."""
         words = [PEER, *options, str(self.domain), "lo", *nodes]
-        peer = Process(self, words, self.environment, subprocess.PIPE)
+        environment = dict(self.environment, TIMEBASE_TEST_CLOCK_MS=str(ahead_ms))
+        peer = Process(self, words, environment, subprocess.PIPE)
         peer.expect("ready$")
         return peer
 
@@ -103,6 +105,29 @@ class AuditTest(CommandTest):
         report = self.until(lambda report: "node-unannounced" in report["by_rule"])
         (subject,) = report["by_rule"]["node-unannounced"]["subjects"]
         self.assertRegex(subject["name"], r"^Fast DDS at udp/127\.0\.0\.1:")
+
+    def by(self, report, node):
+        return next((host["by"] for host in report["hosts"] if node in host["nodes"]), None)
+
+    def test_a_host_whose_clock_is_off(self):
+        """By 50 ms, and by 2 ms, which is no finding; while they answer, and then by their messages."""
+        far = self.peer("/far", ahead_ms=50)
+        near = self.peer("/near", ahead_ms=2)
+        for peer, topic in ((far, "/far_odom"), (near, "/near_odom")):
+            self.ask(peer, f"pub {topic} std_msgs/msg/Header best_effort")
+            self.send_for_long(peer, topic)
+        for expected, pattern in (
+            ("requests", r"^its system clock is \d+\.\d ms ahead of this host's, give or take .* \(best of 8 requests\)$"),
+            ("one-way minimum", r"^its system clock is at least \d+\.\d ms ahead of this host's \(one-way minimum of "),
+        ):
+            report = self.until(lambda report: {self.by(report, node) for node in ("/far", "/near")} == {expected})
+            (finding,) = report["findings"]
+            self.assertEqual((finding["rule"], finding["severity"]), ("host-offset", "warn"))
+            (subject,) = finding["subjects"]
+            self.assertEqual(subject["name"], "/far")
+            self.assertRegex(subject["evidence"][0], pattern)
+            self.ask(far, "mute on")
+            self.ask(near, "mute on")
 
     def test_a_clock_of_fast_dds(self):
         peer = self.peer("/sim", "/ekf")

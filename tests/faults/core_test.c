@@ -9,6 +9,7 @@
 
 #include "base/heap.h"
 #include "faults.h"
+#include "source/wake_area.h"
 #include "wall_clock.h"
 
 #define S       TB_NS_PER_S
@@ -225,6 +226,20 @@ end:
   return status;
 }
 
+static tb_status_t a_reset(void)
+{
+  tb_status_t status;
+  tb_time_t now;
+  uint64_t generation;
+  tb_reset_t *reset = NULL;
+  TRY_MAKE(reset, tb_reset_create(by.clock, NULL, &reset));
+  TRY(tb_reset_read(reset, &now, &generation));
+  TRY(tb_reset_accept(reset, now, &generation));
+end:
+  tb_reset_destroy(reset);
+  return status;
+}
+
 static tb_status_t a_stamper(void)
 {
   tb_status_t status;
@@ -255,6 +270,7 @@ static tb_status_t statistics_of_a_node(void)
   TRY_MAKE(statistics, tb_statistics_create(&options, &statistics));
   TRY_MAKE(topic, tb_topic_statistics_create(statistics, &of_topic, &topic));
   TRY_MAKE(timer, tb_timer_statistics_create(statistics, "timer", &timer));
+  TRY(tb_timer_statistics_set_period(timer, (tb_duration_t){S}));
   tb_topic_statistics_begin(topic, &(tb_topic_message_t){.stamp_ns = S, .has_stamp = true});
   tb_topic_statistics_end(topic);
   TRY(tb_statistics_snapshot(statistics));
@@ -483,6 +499,19 @@ typedef struct shared {
   tb_shm_publisher_t *publisher;
   tb_source_t *source;
 } shared_t;
+
+/* A reader that gets no slot is woken by each tick: whatever fails there is harmless. */
+bool __real_tb__wake_slot_take(tb__wake_slot_t *slot, const char *path, uint64_t inode);
+bool __wrap_tb__wake_slot_take(tb__wake_slot_t *slot, const char *path, uint64_t inode);
+bool __wrap_tb__wake_slot_take(tb__wake_slot_t *slot, const char *path, uint64_t inode)
+{
+  *slot = (tb__wake_slot_t)TB__WAKE_SLOT_NONE;
+  if (fault_strikes(FAULT_HARMLESS, "tb__wake_slot_take")) return false;
+  fault_suspend(true);
+  bool is_taken = __real_tb__wake_slot_take(slot, path, inode);
+  fault_suspend(false);
+  return is_taken;
+}
 
 static tb_status_t make_publisher(shared_t *shared)
 {
@@ -725,6 +754,7 @@ static void test_faults_in_the_watch_for_forks(void **state)
   X(a_histogram)                                                                                   \
   X(readiness)                                                                                     \
   X(a_watchdog)                                                                                    \
+  X(a_reset)                                                                                       \
   X(a_stamper)                                                                                     \
   X(statistics_of_a_node)                                                                          \
   X(waits)                                                                                         \

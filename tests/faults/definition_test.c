@@ -1,10 +1,22 @@
 /* The faults of core_test.c for definitions of messages. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <timebase/message_definition.h>
+#include <timebase/reencoder.h>
 
 #include "faults.h"
 
 #define RULE "================================================================================\n"
+
+FILE *__real_open_memstream(char **text, size_t *size);
+FILE *__wrap_open_memstream(char **text, size_t *size);
+FILE *__wrap_open_memstream(char **text, size_t *size)
+{
+  if (fault_strikes(FAULT_MEMORY, "open_memstream")) return NULL;
+  FILE *stream = __real_open_memstream(text, size);
+  if (stream) fault_count_blocks(1); /* the text, which its owner frees */
+  return stream;
+}
 
 static const char msg[] = "U[] u\nstring s\nE e\nstring<=3[2] t\nuint8[4] a\nwstring w\n" RULE
                           "MSG: p/U\nstring a\nfloat64[<=3] b\n" RULE "MSG: p/E\n";
@@ -57,6 +69,35 @@ end:
   return status;
 }
 
+/* Definitions that are found, derived both ways, and refused; a message that needs room. */
+static tb_status_t reencoding(void)
+{
+  static const tb_reencoder_type_t types[] = {
+      {"sensor_msgs/msg/CameraInfo", NULL, NULL},
+      {"p/T", "ros1msg",
+       "Header h\nduration[] d\nU u\n" RULE "MSG: p/U\nstring s\n" RULE
+       "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"},
+      {"p/msg/T", "ros2idl", "module p { module msg { struct T { string a; double b[3]; }; }; };"},
+      {"sensor_msgs/Imu", "ros1msg", "int8 a\n"},
+      {"p/T", "ros1msg", "uint8[] a\n"},
+  };
+  static const uint8_t message[1000] = {0xe4, 3};
+  tb_status_t status = TB_OK;
+  tb_reencoder_t *reencoder = NULL;
+  const void *out = NULL;
+  size_t size = 0;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    tb_reencoder_destroy(reencoder);
+    reencoder = NULL;
+    status = tb_reencoder_find(&types[i], NULL, 0, &reencoder, NULL);
+    if (status == TB_ERR_UNSUPPORTED && i == 3) continue;
+    if (status) return status;
+  }
+  status = tb_reencoder_run(reencoder, message, sizeof message, &out, &size, NULL);
+  tb_reencoder_destroy(reencoder);
+  return status;
+}
+
 static void test_faults_in_parsing(void **state)
 {
   (void)state;
@@ -71,11 +112,19 @@ static void test_faults_in_finding(void **state)
   fault_sweep(finding, NULL);
 }
 
+static void test_faults_in_reencoding(void **state)
+{
+  (void)state;
+  unsetenv("AMENT_PREFIX_PATH");
+  fault_sweep(reencoding, NULL);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_faults_in_parsing),
       cmocka_unit_test(test_faults_in_finding),
+      cmocka_unit_test(test_faults_in_reencoding),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@ static _Atomic int blocks;
 static _Atomic bool armed;
 static _Atomic int pass; /* what fails in this one */
 static _Atomic int calls_left;
+static _Thread_local bool is_suspended;
 static const char *_Atomic failed_call;
 static _Atomic int failed_kind;
 
@@ -32,9 +33,14 @@ void fault_arm(bool on)
   atomic_store(&armed, on);
 }
 
+void fault_suspend(bool on)
+{
+  is_suspended = on;
+}
+
 bool fault_strikes(fault_kind_t kind, const char *call)
 {
-  if (!atomic_load(&armed) || !passes[atomic_load(&pass)].kinds[kind]) return false;
+  if (is_suspended || !atomic_load(&armed) || !passes[atomic_load(&pass)].kinds[kind]) return false;
   if (atomic_fetch_sub(&calls_left, 1) != 1) return false;
   atomic_store(&failed_kind, kind);
   atomic_store(&failed_call, call);

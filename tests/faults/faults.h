@@ -36,6 +36,8 @@ bool fault_has_struck(void);
 void fault_arm(bool on);
 
 /* For the wrapped calls: whether this one has to fail; and blocks that live. */
+/* Nothing fails in this thread meanwhile. */
+void fault_suspend(bool on);
 bool fault_strikes(fault_kind_t kind, const char *call);
 void fault_count_blocks(int by);
 

@@ -8,6 +8,7 @@
 #include <timebase/log.h>
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_graph.h>
+#include <timebase/ros2_lifecycle.h>
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_parameter_client.h>
 #include <timebase/ros2_simulation_services.h>
@@ -257,6 +258,24 @@ end:
   return status_or_logged(status, before);
 }
 
+static tb_status_t has_a_lifecycle(stage_t *stage)
+{
+  tb_status_t status;
+  int before = atomic_load(&warnings);
+  tb_ros2_node_t *node = NULL;
+  tb_ros2_lifecycle_t *lifecycle = NULL;
+  TRY_MAKE(node, makes_node(stage, TB_ROS2_CLOCK_BY_PARAMETER, 0, &node));
+  TRY_MAKE(lifecycle, tb_ros2_lifecycle_create(node, NULL, &lifecycle, NULL));
+  TRY(tb_ros2_lifecycle_change_state(lifecycle, TB_ROS2_LIFECYCLE_CONFIGURE, NULL));
+  while (tb_ros2_lifecycle_state(lifecycle) == TB_ROS2_LIFECYCLE_CONFIGURING)
+    sched_yield();
+  assert_int_equal(tb_ros2_lifecycle_state(lifecycle), TB_ROS2_LIFECYCLE_INACTIVE);
+end:
+  tb_ros2_lifecycle_destroy(lifecycle);
+  tb_ros2_node_destroy(node);
+  return status_or_logged(status, before);
+}
+
 /* ---- the stage ---- */
 
 static void stage_open(stage_t *stage)
@@ -347,6 +366,7 @@ SCENARIO(has_a_node)
 SCENARIO(is_set_through_its_services)
 SCENARIO(is_activated_by_a_publisher)
 SCENARIO(serves_a_simulation)
+SCENARIO(has_a_lifecycle)
 
 static void test_a_context_has_a_first_node(void **state)
 {
@@ -372,6 +392,7 @@ int main(void)
       cmocka_unit_test(test_a_node_is_set_through_its_services),
       cmocka_unit_test(test_a_node_is_activated_by_a_publisher),
       cmocka_unit_test(test_a_node_serves_a_simulation),
+      cmocka_unit_test(test_a_node_has_a_lifecycle),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -1,6 +1,7 @@
 /* See null_arguments.h. */
 #include <timebase/message_definition.h>
 #include <timebase/metrics_server.h>
+#include <timebase/reencoder.h>
 
 #include "null_arguments/null_arguments.h"
 
@@ -61,12 +62,39 @@ static void test_metrics_server(void **state)
   ZERO(tb_metrics_server_port(NULL));
 }
 
+static void test_reencoder(void **state)
+{
+  (void)state;
+  const tb_reencoder_type_t type = {"std_msgs/String", "ros1msg", "string data\n"}, none = {0};
+  const tb_reencoder_type_t bare = {"std_msgs/String", NULL, "string data\n"};
+  REFUSED(tb_reencoder_create_sized(NULL, sizeof type, &type, sizeof type, ANY, NULL));
+  REFUSED(tb_reencoder_create_sized(&type, sizeof type, NULL, sizeof type, ANY, NULL));
+  REFUSED(tb_reencoder_create(&none, &type, ANY, NULL));
+  REFUSED(tb_reencoder_create(&type, &bare, ANY, NULL));
+  REFUSED(tb_reencoder_create(&type, &type, NULL, NULL));
+  REFUSED(tb_reencoder_find_sized(NULL, sizeof type, NULL, 0, ANY, NULL));
+  REFUSED(tb_reencoder_find(&none, NULL, 0, ANY, NULL));
+  REFUSED(tb_reencoder_find(&bare, NULL, 0, ANY, NULL));
+  REFUSED(tb_reencoder_find(&type, NULL, 1, ANY, NULL));
+  REFUSED(tb_reencoder_find(&type, NULL, 0, NULL, NULL));
+  NOTHING(tb_reencoder_destroy(NULL));
+  REFUSED(tb_reencoder_run(NULL, ANY, 4, ANY, ANY, NULL));
+  REFUSED(tb_reencoder_run(ANY, NULL, 4, ANY, ANY, NULL));
+  REFUSED(tb_reencoder_run(ANY, ANY, 4, NULL, ANY, NULL));
+  REFUSED(tb_reencoder_run(ANY, ANY, 4, ANY, NULL, NULL));
+  ZERO(tb_reencoder_ros1(NULL));
+  ZERO(tb_reencoder_ros2(NULL));
+  assert_string_equal(tb_reencoder_md5sum(NULL), "");
+  ZERO(tb_reencoder_is_derived(NULL));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_message_definition),
       cmocka_unit_test(test_message_field),
       cmocka_unit_test(test_metrics_server),
+      cmocka_unit_test(test_reencoder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* See null_arguments.h. rcl test_time.cpp: test_rcl_ros_time_set_override, clock_validation;
  * rcl test_timer.cpp: test_timer_init_with_invalid_arguments. */
+#include <timebase/allocator.h>
 #include <timebase/cancel_token.h>
 #include <timebase/clock.h>
 #include <timebase/clock_server.h>
@@ -15,7 +16,9 @@
 #include <timebase/qos.h>
 #include <timebase/rate.h>
 #include <timebase/ready.h>
+#include <timebase/reset.h>
 #include <timebase/shm_publisher.h>
+#include <timebase/shm_readers.h>
 #include <timebase/shm_source.h>
 #include <timebase/sleep.h>
 #include <timebase/source.h>
@@ -36,7 +39,9 @@
 static void test_cancel_token(void **state)
 {
   (void)state;
+  REFUSED(tb_allocator_set(NULL));
   REFUSED(tb_cancel_token_create(NULL));
+  REFUSED(tb_cancel_token_create_on_signals(NULL));
   ACCEPTED(tb_cancel_token_destroy(NULL));
   ACCEPTED(tb_cancel_token_destroy_within(NULL, NS));
   NOTHING(tb_cancel_token_cancel(NULL));
@@ -58,6 +63,7 @@ static void test_clock(void **state)
   REFUSED(tb_clock_read(ANY, NULL));
   ZERO(tb_clock_epoch(NULL));
   ZERO(tb_clock_is_active(NULL));
+  ZERO(tb_clock_kind(NULL));
   REFUSED(tb_clock_set_source(NULL, NULL));
   REFUSED(tb_clock_set_source_within(NULL, NULL, NS));
 }
@@ -122,6 +128,7 @@ static void test_duration(void **state)
   REFUSED(tb_duration_scale(NS, 1.0, NULL));
   REFUSED(tb_duration_compare(NS, NS, NULL));
   REFUSED(tb_duration_from_seconds(1.0, NULL));
+  REFUSED(tb_duration_from_hz(1.0, NULL));
   REFUSED(tb_duration_from_timespec(SPEC, NULL));
   REFUSED(tb_duration_to_timespec(NS, NULL));
   REFUSED(tb_duration_to_wire(NS, NULL, ANY));
@@ -156,6 +163,7 @@ static void test_histogram(void **state)
   REFUSED(tb_histogram_writer_create(NULL, ANY));
   REFUSED(tb_histogram_writer_create(ANY, NULL));
   NOTHING(tb_histogram_writer_destroy(NULL));
+  NOTHING(tb_histogram_writer_begin_epoch(NULL));
   NOTHING(tb_histogram_record(NULL, NS));
   REFUSED(tb_histogram_snapshot(NULL));
   REFUSED(tb_histogram_stats(NULL, TB_HISTOGRAM_INTERVAL, ANY));
@@ -209,6 +217,12 @@ static void test_qos(void **state)
 static void test_rate(void **state)
 {
   (void)state;
+  REFUSED(tb_clock_rate_create_hz(NULL, 1.0, ANY));
+  REFUSED(tb_clock_rate_create_hz(ANY, 1.0, NULL));
+  REFUSED(tb_steady_clock_rate_create_hz(NULL, 1.0, ANY));
+  REFUSED(tb_steady_clock_rate_create_hz(ANY, 1.0, NULL));
+  REFUSED(tb_rate_period(NULL, ANY));
+  REFUSED(tb_rate_period(ANY, NULL));
   REFUSED(tb_clock_rate_create(NULL, NS, ANY));
   REFUSED(tb_clock_rate_create(ANY, NS, NULL));
   REFUSED(tb_steady_clock_rate_create(NULL, NS, ANY));
@@ -228,6 +242,23 @@ static void test_publish_guard(void **state)
   REFUSED(tb_publish_guard_wait(NULL, NULL, NULL));
   REFUSED(tb_publish_guard_stats(NULL, ANY));
   REFUSED(tb_publish_guard_stats(ANY, NULL));
+}
+
+static void test_reset(void **state)
+{
+  (void)state;
+  const tb_time_t stamp = {1, TB_TIME_ROS};
+  REFUSED(tb_reset_create(NULL, NULL, ANY));
+  REFUSED(tb_reset_create(ANY, NULL, NULL));
+  NOTHING(tb_reset_destroy(NULL));
+  ZERO(tb_reset_generation(NULL));
+  ZERO(tb_reset_poll(NULL, NULL));
+  ZERO(tb_reset_poll(ANY, NULL));
+  REFUSED(tb_reset_read(NULL, ANY, ANY));
+  REFUSED(tb_reset_read(ANY, NULL, ANY));
+  REFUSED(tb_reset_read(ANY, ANY, NULL));
+  REFUSED(tb_reset_accept(NULL, stamp, ANY));
+  REFUSED(tb_reset_accept(ANY, stamp, NULL));
 }
 
 static void test_ready(void **state)
@@ -262,6 +293,8 @@ static void test_shm_source(void **state)
   REFUSED(tb_shm_source_create("a", NULL, NULL, NULL));
   REFUSED(tb_shm_source_status(NULL, ANY));
   REFUSED(tb_shm_source_status(ANY, NULL));
+  REFUSED(tb_shm_readers_create("a", NULL, NULL, NULL));
+  NOTHING(tb_shm_readers_destroy(NULL));
 }
 
 static void test_sleep(void **state)
@@ -379,6 +412,25 @@ static void test_timer(void **state)
   REFUSED(tb_steady_clock_timer_queue_next_deadline(NULL, ANY, ANY));
   REFUSED(tb_steady_clock_timer_queue_next_deadline(ANY, NULL, ANY));
   REFUSED(tb_steady_clock_timer_queue_next_deadline(ANY, ANY, NULL));
+  REFUSED(tb_clock_timer_start_at(NULL, TIME));
+  REFUSED(tb_steady_clock_timer_start_at(NULL, (tb_steady_time_t){1}));
+  REFUSED(tb_timer_call(NULL));
+  REFUSED(tb_clock_timer_advance(NULL, ANY));
+  REFUSED(tb_steady_clock_timer_advance(NULL, ANY));
+  ZERO(tb_timer_is_ready(NULL));
+  REFUSED(tb_timer_time_until_next(NULL, ANY));
+  REFUSED(tb_timer_time_until_next(ANY, NULL));
+  REFUSED(tb_timer_time_since_last_call(NULL, ANY));
+  REFUSED(tb_timer_time_since_last_call(ANY, NULL));
+  REFUSED(tb_timer_period(NULL, ANY));
+  REFUSED(tb_timer_period(ANY, NULL));
+  ZERO(tb_timer_clock(NULL));
+  ZERO(tb_timer_steady_clock(NULL));
+  REFUSED(tb_clock_timer_exchange_callback(NULL, ANY, NULL, NULL, NULL));
+  REFUSED(tb_clock_timer_exchange_callback(ANY, NULL, NULL, NULL, NULL));
+  REFUSED(tb_steady_clock_timer_exchange_callback(NULL, ANY, NULL, NULL, NULL));
+  REFUSED(tb_steady_clock_timer_exchange_callback(ANY, NULL, NULL, NULL, NULL));
+  REFUSED(tb_timer_set_reset_hook(NULL, ANY, NULL));
   REFUSED(tb_clock_timer_create(NULL, ANY, NULL, ANY));
   REFUSED(tb_clock_timer_create(ANY, NULL, NULL, ANY));
   REFUSED(tb_clock_timer_create(ANY, ANY, NULL, NULL));
@@ -432,6 +484,9 @@ static void test_statistics(void **state)
   REFUSED(tb_timer_statistics_create(NULL, "a", ANY));
   REFUSED(tb_timer_statistics_create(ANY, NULL, ANY));
   REFUSED(tb_timer_statistics_create(ANY, "a", NULL));
+  ACCEPTED(tb_timer_statistics_set_period(NULL, NS));
+  ZERO(tb_timer_statistics_corrected_lateness(NULL));
+  NOTHING(tb_statistics_set_clock_publishers(NULL, 1));
   NOTHING(tb_timer_statistics_destroy(NULL));
   NOTHING(tb_timer_statistics_note(NULL, TIME, TIME, 0));
   NOTHING(tb_timer_statistics_note_steady(NULL, STEADY, STEADY, 0));
@@ -482,6 +537,7 @@ int main(void)
       cmocka_unit_test(test_rate),
       cmocka_unit_test(test_publish_guard),
       cmocka_unit_test(test_ready),
+      cmocka_unit_test(test_reset),
       cmocka_unit_test(test_shm_publisher),
       cmocka_unit_test(test_shm_source),
       cmocka_unit_test(test_sleep),

@@ -4,8 +4,10 @@
 #include <timebase/ros2_clock_publisher.h>
 #include <timebase/ros2_clock_source.h>
 #include <timebase/ros2_context.h>
+#include <timebase/ros2_diagnostics.h>
 #include <timebase/ros2_graph.h>
 #include <timebase/ros2_idl.h>
+#include <timebase/ros2_lifecycle.h>
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_parameter.h>
 #include <timebase/ros2_parameter_client.h>
@@ -39,6 +41,10 @@ static void test_ros2_client(void **state)
   REFUSED(tb_ros2_client_call(NULL, ANY, 1, WITHIN(NS), ANY, NULL));
   REFUSED(tb_ros2_client_call(ANY, NULL, 1, WITHIN(NS), ANY, NULL));
   REFUSED(tb_ros2_client_call(ANY, ANY, 1, WITHIN(NS), NULL, NULL));
+  REFUSED(tb_ros2_client_call_timed(NULL, ANY, 1, WITHIN(NS), ANY, ANY, NULL));
+  REFUSED(tb_ros2_client_call_timed(ANY, NULL, 1, WITHIN(NS), ANY, ANY, NULL));
+  REFUSED(tb_ros2_client_call_timed(ANY, ANY, 1, WITHIN(NS), NULL, ANY, NULL));
+  REFUSED(tb_ros2_client_call_timed(ANY, ANY, 1, WITHIN(NS), ANY, NULL, NULL));
   REFUSED(tb_ros2_client_call_async(NULL, ANY, 1, NS, (tb_ros2_response_callback_t)ANY_FUNCTION,
                                     NULL, NULL));
   REFUSED(tb_ros2_client_call_async(ANY, NULL, 1, NS, (tb_ros2_response_callback_t)ANY_FUNCTION,
@@ -65,6 +71,10 @@ static void test_ros2_clock_source(void **state)
   REFUSED(tb_ros2_clock_source_create(ANY, NULL, NULL, NULL));
   REFUSED(tb_ros2_clock_source_status(NULL, ANY));
   REFUSED(tb_ros2_clock_source_status(ANY, NULL));
+  assert_int_equal(tb_ros2_clock_source_fd(NULL), -1);
+  ZERO(tb_ros2_context_token(NULL));
+  NOTHING(tb_ros2_context_shutdown(NULL));
+  REFUSED(tb_ros2_clock_source_run(NULL, ANY));
   REFUSED(tb_ros2_clock_source_writers(NULL, 1, ANY, ANY));
   REFUSED(tb_ros2_clock_source_writers(ANY, 1, NULL, ANY));
   REFUSED(tb_ros2_clock_source_writers(ANY, 1, ANY, NULL));
@@ -264,6 +274,16 @@ static void test_ros2_service(void **state)
   REFUSED(tb_ros2_service_reply(ANY, ANY, NULL, 1, NULL));
 }
 
+static void test_ros2_lifecycle(void **state)
+{
+  (void)state;
+  REFUSED(tb_ros2_lifecycle_create(NULL, NULL, ANY, NULL));
+  REFUSED(tb_ros2_lifecycle_create(ANY, NULL, NULL, NULL));
+  NOTHING(tb_ros2_lifecycle_destroy(NULL));
+  ZERO(tb_ros2_lifecycle_state(NULL));
+  REFUSED(tb_ros2_lifecycle_change_state(NULL, TB_ROS2_LIFECYCLE_CONFIGURE, NULL));
+}
+
 static void test_ros2_simulation_services(void **state)
 {
   (void)state;
@@ -295,6 +315,25 @@ static void test_ros2_type_hash(void **state)
   REFUSED(tb_ros2_type_hash_register("a", NULL, NULL));
 }
 
+static void test_ros2_diagnostics(void **state)
+{
+  (void)state;
+  REFUSED(tb_ros2_diagnostics_create(NULL, NULL, ANY, NULL));
+  REFUSED(tb_ros2_diagnostics_create(ANY, NULL, NULL, NULL));
+  NOTHING(tb_ros2_diagnostics_destroy(NULL));
+  NOTHING(tb_ros2_diagnostics_begin(NULL, TB_LEVEL_OK, "task", ""));
+  NOTHING(tb_ros2_diagnostics_begin(ANY, TB_LEVEL_OK, NULL, ""));
+  NOTHING(tb_ros2_diagnostics_begin(ANY, TB_LEVEL_OK, "task", NULL));
+  NOTHING(tb_ros2_diagnostics_add_number(NULL, "key", 1));
+  NOTHING(tb_ros2_diagnostics_add_number(ANY, NULL, 1));
+  NOTHING(tb_ros2_diagnostics_add_count(NULL, "key", 1));
+  NOTHING(tb_ros2_diagnostics_add_count(ANY, NULL, 1));
+  NOTHING(tb_ros2_diagnostics_add_text(NULL, "key", ""));
+  NOTHING(tb_ros2_diagnostics_add_text(ANY, NULL, ""));
+  NOTHING(tb_ros2_diagnostics_add_text(ANY, "key", NULL));
+  REFUSED(tb_ros2_diagnostics_publish(NULL, (tb_time_t){1, TB_TIME_ROS}, NULL));
+}
+
 static void test_statistics(void **state)
 {
   (void)state;
@@ -314,6 +353,7 @@ int main(void)
       cmocka_unit_test(test_ros2_clock_publisher),
       cmocka_unit_test(test_ros2_clock_source),
       cmocka_unit_test(test_ros2_context),
+      cmocka_unit_test(test_ros2_diagnostics),
       cmocka_unit_test(test_ros2_graph),
       cmocka_unit_test(test_ros2_idl),
       cmocka_unit_test(test_ros2_node),
@@ -322,6 +362,7 @@ int main(void)
       cmocka_unit_test(test_ros2_publisher),
       cmocka_unit_test(test_ros2_sample),
       cmocka_unit_test(test_ros2_service),
+      cmocka_unit_test(test_ros2_lifecycle),
       cmocka_unit_test(test_ros2_simulation_services),
       cmocka_unit_test(test_ros2_subscription),
       cmocka_unit_test(test_ros2_type_hash),

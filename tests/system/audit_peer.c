@@ -6,34 +6,47 @@
  *   bare NAME                    a node without parameters
  *   clock FROM_S STEP_MS MS [rel]  /clock: from FROM_S on, STEP_MS more each MS
  *   clock2 FROM_S APART_S MS     two streams in turn from one publisher, 10 ms more each
+ *   pause                        /clock repeats its time
+ *   resume                       it goes on, 10 ms more each time
+ *   watchdog MS                  two that are never kicked, on steady time and on the node's;
+ *                                each prints a line when it expires
  *   stop                         ticks and messages stop; the publishers stay
  *   jump S                       /clock goes on S seconds later (or earlier)
- *   header TOPIC MS MODE [NUMBER]  std_msgs/Header each MS; its stamp is, by MODE:
+ *   header TOPIC MS MODE [NUMBER [FRAME]]  std_msgs/Header each MS; its stamp is, by MODE:
  *                                ros the last tick, wall system time, zero, plus NUMBER ms after
  *                                the last tick, back NUMBER ms steps back and forth, node the time
- *                                of the node's clock, if it has any
+ *                                of the node's clock, if it has any, early the same or 0, keep
+ *                                that of a clock which no jump sets back, late as ros, but the
+ *                                first NUMBER after a jump back are of the time before, same ros
+ *                                in steps of NUMBER ms, receipt system time, of MagneticFields
+ *                                at irregular times, lagged those of ros NUMBER ms later
  *   latched TOPIC                the same once, of the node's clock, kept for late joiners
- *   tf PARENT CHILD MS           a transform each MS, of the node's clock
+ *   tf PARENT CHILD MS [NUMBER]  a transform each MS, NUMBER ms after the node's clock
+ *   static PARENT CHILD [volatile]  a static transform, kept for late joiners or not
  *   typed TOPIC MS TYPE HASH     the same of another type that begins with a header, now
- *   hash TOPIC                   "hash HASH", of a subscription of the topic, once there is one
+ *   hash TOPIC                   "hash HASH DURABILITY", of a subscription of the topic, once there
+ *                                is one
  *   string TOPIC                 a publisher of std_msgs/String, which has no header
  *   garbage TOPIC MS TYPE        a few bytes that are no message of the type
  *   log TEXT                     to /rosout, each 50 ms
  *   state NUMBER                 the service ~/get_state of lifecycle nodes
  *   change MODE                  the service ~/change_state: accept, refuse, lie (reports success
- * and does nothing), or slow (one answer of get_state in between) simulation NUMBER            the
- * service /get_simulation_state set NAME true|false          a parameter of the node
+ *                                and does nothing), or slow (one answer of get_state in between)
+ *   simulation NUMBER            the service /get_simulation_state
+ *   set NAME true|false          a parameter of the node
  */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/generic.h>
-#include <timebase/ros2_graph.h>
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_type_hash.h>
 #include <timebase/steady_clock.h>
+#include <timebase/watchdog.h>
 #include <unistd.h>
+
+#include "first_endpoint.h"
 
 #define NS_PER_MS INT64_C(1000000)
 #define WORDS_MAX 16
@@ -48,10 +61,20 @@ typedef enum kind {
   PLUS,
   BACK,
   NODE,
+  EARLY,
+  KEEP,
+  LATE,
+  SAME,
+  RECEIPT,
+  LAGGED,
   TF,
   LOG,
-  GARBAGE
+  GARBAGE,
+  WATCHDOG
 } kind_t;
+
+#define FIELD_SIZE 120 /* of a MagneticField with the frame "frame", all of it 0 */
+#define PAST_MAX   256 /* stamps of "ros" that "lagged" repeats */
 
 typedef struct work {
   kind_t kind;
@@ -72,6 +95,10 @@ static int64_t ros_ns;
 static uint8_t lifecycle_state, simulation_state;
 static uint8_t lifecycle_next; /* after the next answer of get_state; 0: none */
 static char change_mode;
+static struct {
+  int64_t at_ns, stamp_ns; /* steady, ROS */
+} past[PAST_MAX];
+static size_t past_count;
 
 static void check(tb_status_t status, const tb_error_t *error)
 {
@@ -112,7 +139,8 @@ static void publish(const work_t *work, int64_t stamp_ns, const char *text)
     size = put_text(cdr, size, "function");
     size = put_word(cdr, (size + 3) / 4 * 4, 7);
   } else if (work->kind != CLOCK && work->kind != CLOCK_TWICE) {
-    size = put_text(cdr, size, "frame");
+    size = put_text(cdr, size, *work->text ? work->text : "frame");
+    if (work->kind == RECEIPT) size = 4 + FIELD_SIZE;
   }
   tb_ros2_publisher_publish(work->publisher, cdr, (size + 3) / 4 * 4, NULL);
 }
@@ -138,10 +166,69 @@ static void publish_node_time(work_t *work)
   tb_time_t now = {0};
   if (tb_clock_now(work->clock, &now) || now.ns <= 0) return;
   if (work->kind == TF)
-    publish_transform(work, now.ns);
+    publish_transform(work, now.ns + work->value_ns);
   else
     publish(work, now.ns, NULL);
   if (work->number) work->period_ns = INT64_MAX / 4;
+}
+
+static int64_t steady_now(void)
+{
+  tb_steady_time_t now = {0};
+  tb_steady_clock_now(steady, &now);
+  return now.ns;
+}
+
+static void publish_ros(const work_t *work)
+{
+  if (!ros_ns) return;
+  publish(work, ros_ns, NULL);
+  past[past_count % PAST_MAX].at_ns = steady_now();
+  past[past_count++ % PAST_MAX].stamp_ns = ros_ns;
+}
+
+/* What has become due, once. */
+static void publish_lagged(work_t *work)
+{
+  int64_t now_ns = steady_now();
+  size_t from = past_count > PAST_MAX ? past_count - PAST_MAX : 0;
+  if (work->count < from) work->count = from;
+  while (work->count < past_count &&
+         past[work->count % PAST_MAX].at_ns + work->number * NS_PER_MS <= now_ns)
+    publish(work, past[work->count++ % PAST_MAX].stamp_ns, NULL);
+}
+
+/* Of the time before a jump back, the first ones after it. */
+static void publish_late(work_t *work)
+{
+  if (!ros_ns) return;
+  bool has_jumped = ros_ns < work->value_ns - TB_NS_PER_S;
+  if (has_jumped && work->count++ < (uint64_t)work->number) {
+    publish(work, work->value_ns + (int64_t)work->count * NS_PER_MS, NULL);
+    return;
+  }
+  work->value_ns = ros_ns;
+  work->count = 0;
+  publish(work, ros_ns, NULL);
+}
+
+static void publish_kept(work_t *work)
+{
+  int64_t step_ns = ros_ns - work->number; /* since the message before */
+  if (!ros_ns) return;
+  work->value_ns += work->number && step_ns < 0 ? work->period_ns : step_ns;
+  work->number = ros_ns;
+  publish(work, work->value_ns, NULL);
+}
+
+static void check_ros_watchdog(work_t *work)
+{
+  tb_time_t now = {0};
+  if (tb_clock_now(work->clock, &now) || now.ns <= 0) return;
+  if (!work->value_ns) work->value_ns = now.ns;
+  if (now.ns - work->value_ns <= work->number * NS_PER_MS) return;
+  printf("ROS watchdog expired\n");
+  work->period_ns = INT64_MAX / 4;
 }
 
 static void do_work(work_t *work)
@@ -160,7 +247,30 @@ static void do_work(work_t *work)
     if (work->count % 2) work->value_ns += 10 * NS_PER_MS;
     break;
   case ROS:
-    if (ros_ns) publish(work, ros_ns, NULL);
+    publish_ros(work);
+    break;
+  case EARLY:
+    if (tb_clock_now(work->clock, &now)) now.ns = 0;
+    publish(work, now.ns, NULL);
+    break;
+  case KEEP:
+    publish_kept(work);
+    break;
+  case LATE:
+    publish_late(work);
+    return;
+  case SAME:
+    if (ros_ns) publish(work, ros_ns - ros_ns % (work->number * NS_PER_MS), NULL);
+    break;
+  case RECEIPT:
+    publish(work, now.ns, NULL);
+    work->period_ns = (work->number / 2 + rand() % work->number) * NS_PER_MS;
+    break;
+  case LAGGED:
+    publish_lagged(work);
+    return;
+  case WATCHDOG:
+    check_ros_watchdog(work);
     break;
   case WALL:
     publish(work, now.ns, NULL);
@@ -263,13 +373,42 @@ static void make_clock(char **words, size_t count, kind_t kind)
 
 static void make_header(char **words, size_t count)
 {
-  static const char *const modes[] = {"ros", "wall", "zero", "plus", "back", "node"};
+  static const char *const modes[] = {"ros",   "wall", "zero", "plus", "back",    "node",
+                                      "early", "keep", "late", "same", "receipt", "lagged"};
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   kind_t kind = ROS;
-  for (int i = 0; i < 6; i++)
+  for (int i = 0; i < 12; i++)
     if (strcmp(words[3], modes[i]) == 0) kind = (kind_t)(ROS + i);
-  work_t *work = add_work(kind, words[1], "std_msgs/msg/Header", &qos, atoll(words[2]));
+  const char *type = kind == RECEIPT ? "sensor_msgs/msg/MagneticField" : "std_msgs/msg/Header";
+  work_t *work = add_work(kind, words[1], type, &qos, atoll(words[2]));
   work->number = count > 4 ? atoll(words[4]) : 0;
+  if (count > 5) snprintf(work->text, sizeof work->text, "%s", words[5]);
+}
+
+static void on_expired(tb_watchdog_t *watchdog, const tb_watchdog_info_t *info, void *user)
+{
+  (void)watchdog;
+  (void)user;
+  printf("steady watchdog expired: %s\n", info->clock_state == TB_CLOCK_PAUSED    ? "paused"
+                                          : info->clock_state == TB_CLOCK_RUNNING ? "running"
+                                                                                  : "other");
+}
+
+static void make_watchdogs(const char *limit_ms)
+{
+  tb_watchdog_options_t options = TB_WATCHDOG_OPTIONS_INIT;
+  tb_watchdog_t *watchdog;
+  if (work_count == WORKS_MAX) exit(2);
+  options.name = "input";
+  options.limit.ns = atoll(limit_ms) * NS_PER_MS;
+  options.on_expired = on_expired;
+  options.clock = tb_ros2_node_clock(node);
+  check(tb_watchdog_create(&options, &watchdog), NULL);
+  check(tb_watchdog_start(watchdog), NULL);
+  works[work_count++] = (work_t){.kind = WATCHDOG,
+                                 .period_ns = 10 * NS_PER_MS,
+                                 .clock = options.clock,
+                                 .number = atoll(limit_ms)};
 }
 
 static void make_latched(const char *topic)
@@ -279,11 +418,21 @@ static void make_latched(const char *topic)
   add_work(NODE, topic, "std_msgs/msg/Header", &qos, 50)->number = 1;
 }
 
-static void make_transform(char **words)
+static void make_transform(char **words, size_t count)
 {
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   work_t *work = add_work(TF, "/tf", "tf2_msgs/msg/TFMessage", &qos, atoll(words[3]));
   snprintf(work->text, sizeof work->text, "%s %s", words[1], words[2]);
+  if (count > 4) work->value_ns = atoll(words[4]) * NS_PER_MS;
+}
+
+static void make_static_transform(char **words, size_t count)
+{
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.durability = count > 3 ? TB_QOS_VOLATILE : TB_QOS_TRANSIENT_LOCAL;
+  work_t *work = add_work(TF, "/tf_static", "tf2_msgs/msg/TFMessage", &qos, 50);
+  snprintf(work->text, sizeof work->text, "%s %s", words[1], words[2]);
+  work->number = 1;
 }
 
 static void make_state(const char *name, const char *type, uint8_t *state, const char *number)
@@ -303,23 +452,10 @@ static void make_typed(char **words)
   add_work(WALL, words[1], words[3], &qos, atoll(words[2]));
 }
 
-static void print_hash(const char *topic)
+static void print_hash(const tb_ros2_graph_endpoint_t *reader)
 {
-  tb_error_t error = TB_ERROR_INIT;
-  tb_ros2_graph_t *graph;
-  size_t count = 0;
-  check(tb_ros2_graph_create(context, &graph, &error), &error);
-  while (!count) {
-    const tb_ros2_graph_snapshot_t *snapshot;
-    const tb_ros2_graph_endpoint_t *readers;
-    uint32_t seen = tb_ros2_graph_changes(graph);
-    check(tb_ros2_graph_snapshot(graph, &snapshot, &error), &error);
-    count = tb_ros2_graph_subscriptions(snapshot, topic, &readers);
-    if (count) printf("hash %s\n", readers[0].type_hash ? readers[0].type_hash : "none");
-    tb_ros2_graph_snapshot_release(snapshot);
-    if (!count) check(tb_ros2_graph_wait_for_change(graph, seen, NULL), NULL);
-  }
-  tb_ros2_graph_destroy(graph);
+  printf("hash %s %s\n", reader->type_hash ? reader->type_hash : "none",
+         reader->qos.durability == TB_QOS_TRANSIENT_LOCAL ? "transient_local" : "volatile");
 }
 
 static void obey(char *line)
@@ -342,6 +478,12 @@ static void obey(char *line)
   else if (strcmp(words[0], "stop") == 0)
     for (size_t i = 0; i < work_count; i++)
       works[i].next_ns = INT64_MAX;
+  else if (strcmp(words[0], "pause") == 0)
+    works[0].number = 0;
+  else if (strcmp(words[0], "resume") == 0)
+    works[0].number = 10 * NS_PER_MS;
+  else if (strcmp(words[0], "watchdog") == 0)
+    make_watchdogs(words[1]);
   else if (strcmp(words[0], "jump") == 0)
     works[0].value_ns += atoll(words[1]) * TB_NS_PER_S;
   else if (strcmp(words[0], "header") == 0)
@@ -349,13 +491,15 @@ static void obey(char *line)
   else if (strcmp(words[0], "latched") == 0)
     make_latched(words[1]);
   else if (strcmp(words[0], "tf") == 0)
-    make_transform(words);
+    make_transform(words, count);
+  else if (strcmp(words[0], "static") == 0)
+    make_static_transform(words, count);
   else if (strcmp(words[0], "string") == 0)
     add_work(ROS, words[1], "std_msgs/msg/String", &qos, 3600000)->next_ns = INT64_MAX;
   else if (strcmp(words[0], "typed") == 0)
     make_typed(words);
   else if (strcmp(words[0], "hash") == 0)
-    print_hash(words[1]);
+    with_first_endpoint(context, words[1], tb_ros2_graph_subscriptions, print_hash);
   else if (strcmp(words[0], "garbage") == 0)
     add_work(GARBAGE, words[1], words[3], &qos, atoll(words[2]));
   else if (strcmp(words[0], "log") == 0)

@@ -116,16 +116,21 @@ class BagTest(unittest.TestCase):
 class InfoTest(BagTest):
     def test_fields(self):
         bag = bag_make(self.path("bag"), files=2)
-        info = self.info(bag)
+        info = self.info(bag, "--scan")
+        size = sum(os.path.getsize(self.path("bag", name)) for name in info["files"])
+        qos = {"reliability": "reliable", "durability": "volatile", "history": "keep_last", "depth": 10}
         self.assertEqual(
             info,
             {
+                "counts": "messages",
+                "size": size,
                 "storage": "sqlite3",
                 "files": ["bag_0.db3", "bag_1.db3"],
                 "message_count": 100,
                 "start_ns": 1000,
                 "end_ns": 1099,
                 "compression": "none",
+                "services": [],
                 "topics": [
                     {
                         "name": "/a",
@@ -134,6 +139,9 @@ class InfoTest(BagTest):
                         "count": 50,
                         "first_ns": 1000,
                         "last_ns": 1098,
+                        "rate_hz": 5e8,
+                        "longest_gap_ns": 2,
+                        "qos": qos,
                     },
                     {
                         "name": "/b",
@@ -142,13 +150,117 @@ class InfoTest(BagTest):
                         "count": 50,
                         "first_ns": 1001,
                         "last_ns": 1099,
+                        "rate_hz": 5e8,
+                        "longest_gap_ns": 2,
+                        "qos": qos,
                     },
                 ],
             },
         )
-        text = self.run_bag("info", bag).stdout
-        self.assertIn("/a  std_msgs/msg/String  50 messages", text)
-        self.assertNotIn("damaged", text)
+        for options in ([], ["--scan"]):
+            text = self.run_bag("info", bag, *options).stdout
+            self.assertIn("/a  std_msgs/msg/String  50 messages", text)
+            self.assertNotIn("damaged", text)
+            self.assertEqual("counts from metadata.yaml" in text, not options, text)
+        for topic in info["topics"]:
+            for name in "first_ns", "last_ns", "rate_hz", "longest_gap_ns":
+                del topic[name]
+        self.assertEqual(self.info(bag), {**info, "counts": "metadata"})
+
+    def assert_counts(self, bag, counts, text, odd=""):
+        """What they rest on; and they are those of the messages."""
+        noted, counted = self.info(bag), self.info(bag, "--scan")
+        self.assertEqual(noted["counts"], counts)
+        self.assertIn(text, self.run_bag("info", bag).stdout)
+        self.assertIn(odd, "".join(noted.get("odd", "")))
+        self.assertEqual(bool(odd), "odd" in noted)
+        for info in noted, counted:
+            info.pop("odd", None)
+            info.pop("counts")
+            for topic in info["topics"]:
+                topic.pop("first_ns", None)
+                topic.pop("last_ns", None)
+                topic.pop("rate_hz", None)
+                topic.pop("longest_gap_ns", None)
+        self.assertEqual(noted, counted)
+
+    def test_rates_gaps_sizes_and_order(self):
+        bag = bag_make(self.path("bag"))
+        database = sqlite3.connect(self.path("bag", "bag_0.db3"))
+        database.execute("UPDATE messages SET timestamp = id * 50000000")
+        database.execute("UPDATE messages SET timestamp = timestamp + 1000000000 WHERE id > 60")
+        database.execute("DELETE FROM messages WHERE topic_id = 2 AND id > 40")
+        database.commit()
+        database.close()
+        os.remove(self.path("bag", "metadata.yaml"))
+        info = self.info(bag, "--scan", "--sort", "count")
+        self.assertEqual([topic["name"] for topic in info["topics"]], ["/b", "/a"])
+        self.assertEqual(info["topics"][1]["longest_gap_ns"], 1_100_000_000)
+        self.assertAlmostEqual(info["topics"][1]["rate_hz"], 49 / (4.9 + 1), places=6)
+        self.assertIn("Hz, longest gap 1.100 s\n", self.run_bag("info", bag, "--scan").stdout)
+        sizes = {topic["name"]: topic["size"] for topic in self.info(bag, "--digest")["topics"]}
+        self.assertEqual(sizes["/a"], sum(len(payload(index)) for index in range(0, 100, 2)))
+        for order, names in (("name", ["/a", "/b"]), ("type", ["/b", "/a"]), ("recorded", ["/a", "/b"])):
+            self.assertEqual([t["name"] for t in self.info(bag, "--sort", order)["topics"]], names)
+        self.assertIn("--sort", self.run_bag("info", bag, "--sort", "x", status=2).stderr)
+
+    def test_counts_without_reading_messages(self):
+        unread, contradicted = "no message: counts from ", "as there are no counts that fit"
+        bag = bag_make(self.path("bag"), files=2)
+        self.assert_counts(bag, "metadata", unread + "metadata.yaml")
+        self.assert_counts(self.path("bag", "bag_0.db3"), "rows", unread + "the rows")
+        self.run_bag("convert", bag, "-o", self.path("mcap"), "--max-bag-size", "2kB")
+        self.assert_counts(self.path("mcap"), "summary", unread + "the summary")
+        self.assert_counts(self.path("mcap", "mcap_0.mcap"), "summary", unread + "the summary")
+        for folder in "bag", "mcap":
+            name = self.path(folder, "metadata.yaml")
+            with open(name, encoding="utf-8") as file:
+                text = file.read()
+            for old, new, odd in (
+                ("message_count: 50", "message_count: 51", "metadata.yaml lists 51 messages of /a"),
+                ("message_count: 100", "message_count: 99", "metadata.yaml lists 99 messages, but"),
+            ):
+                with self.subTest(folder=folder, odd=odd):
+                    self.assertIn(old, text)
+                    with open(name, "w", encoding="utf-8") as file:
+                        file.write(text.replace(old, new, 1))
+                    self.assert_counts(self.path(folder), "messages", contradicted, odd)
+            os.remove(name)
+        self.assert_counts(self.path("bag"), "rows", unread + "the rows")
+        self.assert_counts(self.path("mcap"), "summary", unread + "the summary")
+
+    def test_rows_that_were_deleted(self):
+        bag = bag_make(self.path("bag"))
+        database = sqlite3.connect(self.path("bag", "bag_0.db3"))
+        database.execute("DELETE FROM messages WHERE id = 1")
+        database.commit()
+        self.assert_counts(bag, "messages", "topic and time of every message", "50 messages of /a")
+        database.execute("DELETE FROM messages WHERE id = 100")
+        database.execute("INSERT INTO messages VALUES(102,2,1099,x'0001000000')")
+        database.commit()
+        database.close()
+        name = self.path("bag", "metadata.yaml")
+        with open(name, encoding="utf-8") as file:
+            text = file.read().replace("message_count: 100", "message_count: 99")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text.replace("message_count: 50", "message_count: 49", 1))
+        self.assert_counts(bag, "rows", "counts from the rows")
+
+    def test_a_summary_that_contradicts_the_data(self):
+        self.run_bag("convert", bag_make(self.path("bag")), "-o", self.path("mcap"))
+        name = self.path("mcap", "mcap_0.mcap")
+        with open(name, "rb") as file:
+            data = bytearray(file.read())
+        # The summary's CRC is not checked if it is 0; 3 is its opcode of a channel, 0x0b statistics.
+        data[-12:-8] = bytes(4)
+        summary = int.from_bytes(data[-28:-20], "little")
+        place = summary
+        while data[place] != 0x0B:
+            place += 9 + int.from_bytes(data[place + 1 : place + 9], "little")
+        data[place + 9] += 1
+        with open(name, "wb") as file:
+            file.write(data)
+        self.assert_counts(name, "messages", "no counts that fit", "the summary contradicts itself")
 
     def test_topics_stand_in_columns(self):
         bag = bag_make(self.path("bag"), count=10)
@@ -184,7 +296,8 @@ class InfoTest(BagTest):
             self.assertEqual(topic["sha256"], digest.hexdigest())
 
     def test_a_bag_without_messages(self):
-        info = self.info(bag_make(self.path("bag"), count=0))
+        info = self.info(bag_make(self.path("bag"), count=0), "--scan")
+        self.assertEqual(self.info(self.path("bag"))["counts"], "metadata")
         self.assertEqual((info["message_count"], info["start_ns"], info["end_ns"]), (0, None, None))
         self.assertEqual(info["topics"][0]["first_ns"], None)
 
@@ -500,11 +613,14 @@ class ConvertTest(BagTest):
                 for command in ("convert", "cut", "recover")
             ),
             (["convert", "-o", self.path("x")], "missing BAG"),
-            (["convert", bag, "-o", self.path("x"), "--max-bag-size", "-5"], "--max-bag-size"),
+            (["convert", bag, "-o", self.path("x"), "--max-bag-size", "-5"], "--max-bag-size -5: not a size"),
+            (["convert", bag, "-o", self.path("x"), "--max-bag-size", "5MX"], "--max-bag-size 5MX: not a size"),
+            (["convert", bag, "-o", self.path("x"), "--max-bag-size", "99999999TB"], "99999999TB: too large"),
+            (["convert", bag, "-o", self.path("x"), "--max-bag-siez", "5"], "did you mean --max-bag-size?"),
             (["convert", bag, "-o", self.path("x"), "--compression-mode", "all"], "all: unknown"),
             (["convert", bag, "-o", self.path("x"), "--compression-level", "99"], "1 to 19"),
             (["cut", bag, "-o", self.path("x"), "--end", "1", "--duration", "1"], "exclude"),
-            (["cut", bag, "-o", self.path("x"), "--topics", "/none"], "has no topic /none"),
+            (["cut", bag, "-o", self.path("x"), "--topics", "/none"], "has no topic /none; "),
             *(
                 (["cut", bag, "-o", self.path("x"), option, bad], f"{option} {bad}: not a time; write seconds")
                 for option in ("--start", "--end")
@@ -640,7 +756,7 @@ class FormatsTest(BagTest):
                 self.addCleanup(os.environ.pop, "TMPDIR", None)
                 results = [
                     self.run_bag("check", path, status=1),
-                    self.run_bag("info", path),
+                    self.run_bag("info", "--scan", path),
                     self.run_bag("recover", path, "-o", path + "_recovered", status=1),
                     self.run_bag("convert", path, "-o", path + "_converted", status=3),
                 ]
@@ -1019,10 +1135,95 @@ class RecoverTest(BagTest):
         self.run_bag("recover", self.path("none"), "-o", self.path("out"), status=3)
 
 
+class CompressionTest(BagTest):
+    def test_chunks_stay_compressed_as_they_were(self):
+        bag = bag_make(self.path("bag"), count=2000)
+        for form in "zstd", "lz4", "none":
+            source = self.path(form)
+            kept = f"chunk:{form}" if form != "none" else "none"
+            self.run_bag("convert", bag, "-o", source, "--chunk-compression", form)
+            for command in "convert", "cut", "recover":
+                with self.subTest(form=form, command=command):
+                    out = self.path(f"{form}_{command}")
+                    said = self.run_bag(command, source, "-o", out).stdout
+                    self.assertEqual(self.info(out)["compression"], kept)
+                    self.assertRegex(said, r"(?m)^.*: 2000 messages, [\d.]+ [kM]B \(before: [\d.]+ [kM]B\)$")
+                    self.run_bag(command, source, "-o", out + "_plain", "--chunk-compression", "none")
+                    self.assertEqual(self.info(out + "_plain")["compression"], "none")
+                    self.run_bag(command, source, "-o", out + "_m", "--compression-mode", "message")
+                    self.assertEqual(self.info(out + "_m")["compression"], "message:zstd")
+                    self.run_bag(command, source, "-o", out + ".db3")
+                    self.assertEqual(self.info(out + ".db3")["compression"], "none")
+
+    def test_nothing_that_can_be_recovered_leaves_no_recording(self):
+        bag_make(self.path("bag"), count=2)
+        database = sqlite3.connect(self.path("bag", "bag_0.db3"))
+        database.execute("UPDATE messages SET timestamp = 'x'")
+        database.commit()
+        database.close()
+        done = self.run_bag("recover", self.path("bag"), "-o", self.path("out"), status=3)
+        self.assertIn("nothing could be read", done.stderr)
+        self.assertNotIn(self.path("out") + ":", done.stdout)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+
+class InnerPageTest(BagTest):
+    PAGE = 4096
+
+    def pages(self, data, kind):
+        return [i for i in range(1, len(data) // self.PAGE) if data[i * self.PAGE] == kind]
+
+    def damaged(self, page, replacement):
+        with open(self.path("bag", "bag_0.db3"), "r+b") as file:
+            file.seek(page * self.PAGE)
+            file.write(replacement)
+
+    def recover(self, out, count):
+        done = self.run_bag("recover", self.path("bag"), "-o", self.path(out), status=1)
+        info = self.info(self.path(out), "--digest")
+        self.assertEqual(info["message_count"], count)
+        self.assertEqual(self.run_bag("check", self.path(out)).returncode, 0)
+        return info, done.stdout + done.stderr
+
+    def test_leaf_pages_are_found_without_the_pages_that_lead_to_them(self):
+        """Small payloads, those with pages of overflow, and a table of three levels."""
+        for count, size in ((400, 100), (363, 9000), (3000, 2500)):
+            with self.subTest(count=count, size=size):
+                shutil.rmtree(self.path("bag"), ignore_errors=True)
+                bag = bag_make(self.path("bag"), count=count)
+                database = sqlite3.connect(self.path("bag", "bag_0.db3"))
+                database.executemany(
+                    "UPDATE messages SET data = ? WHERE id = ?",
+                    [(payload(index) + bytes(size), index + 1) for index in range(count)],
+                )
+                database.commit()
+                database.execute("VACUUM")
+                root = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'messages'").fetchone()[0]
+                database.close()
+                whole = self.info(bag, "--digest")
+                with open(self.path("bag", "bag_0.db3"), "rb") as file:
+                    data = file.read()
+                self.assertEqual(data[(root - 1) * self.PAGE], 5)
+                self.damaged(root - 1, bytes(self.PAGE))
+                info, said = self.recover(f"out{count}", count)
+                self.assertIn("inner pages of its table of messages are damaged", said)
+                self.assertEqual(info["topics"], whole["topics"])
+                # A leaf page less is reported by the ids of its rows.
+                leaves = [i for i in self.pages(data, 13) if data[i * self.PAGE + 3 : i * self.PAGE + 5] != b"\0\2"]
+                self.damaged(leaves[-5], bytes(self.PAGE))
+                done = self.run_bag("recover", bag, "-o", self.path(f"less{count}"), status=1)
+                lost = re.search(r"rows (\d+) to (\d+) cannot be read", done.stdout + done.stderr)
+                self.assertTrue(lost, done.stderr)
+                first, last = map(int, lost.groups())
+                self.assertEqual(
+                    self.info(self.path(f"less{count}"))["message_count"], count - (last - first + 1)
+                )
+
+
 class LimitsTest(BagTest):
     def commands(self, bag):
         """All that read a recording."""
-        yield "info", bag
+        yield "info", bag, "--scan"
         yield "check", bag
         for number, command in enumerate(("convert", "cut", "recover")):
             shutil.rmtree(self.path(f"out{number}"), ignore_errors=True)
@@ -1050,7 +1251,7 @@ class LimitsTest(BagTest):
         bag = bag_make(self.path("bag"), count=1000)
         self.run_bag("convert", bag, "-o", self.path("mcap"), "--chunk-compression", "zstd")
         done = self.run_bag(
-            "info", self.path("mcap"), "--json", "--max-chunk-size", "10K", status=3
+            "info", self.path("mcap"), "--scan", "--json", "--max-chunk-size", "10K", status=3
         )
         info = json.loads(done.stdout)
         self.assertNotIn("damaged", info)

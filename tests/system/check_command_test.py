@@ -267,14 +267,14 @@ class CheckTest(unittest.TestCase):
         off = self.write_manifest("mode: simulation\nevidence: [/tf]\nrules_off:\n"
                                   "  missing-evidence: it is a test\n")
         found = self.check_json(bag, "--manifest", off)
-        self.assertEqual(found["off"], [{"rule": "missing-evidence", "reason": "it is a test",
+        self.assertEqual(found["off"], [{"rule": "missing-evidence", "all": True, "reason": "it is a test",
                                          "count": 1}])
 
     def test_bad_manifests(self):
         bag = self.make(simulation(10))
         bad = self.write_manifest("mode: simulation\nnonsense: 1\n")
         result = self.check(bag, "--manifest", bad, status=2)
-        self.assertRegex(result.stderr, r"manifest\.yaml:3:1: unknown key")
+        self.assertRegex(result.stderr, r"manifest\.yaml:3:1: error: unknown key")
         self.check(bag, "--manifest", self.path("nothing"), status=3)
         self.check(bag, "--manifest", self.folder, status=2)
 

@@ -183,7 +183,7 @@ static void test_C8_X5_a_killed_publisher_is_lost_with_its_lease(void **state)
   stage_t stage;
   peer_t peer;
   char config[1200];
-  const char *const argv[] = {TB_ROS2_PEER, "write-clock", "rt/clock", "rel", "7", "5", NULL};
+  const char *const argv[] = {TB_ROS2_PEER, "repeat-clock", "rt/clock", "rel", "7", "5", NULL};
   stage_open(&stage, NULL);
   snprintf(config, sizeof config,
            "%s,<CycloneDDS><Domain><Discovery><LeaseDuration>4s</LeaseDuration></Discovery>"

@@ -154,8 +154,8 @@ class Process:
                 stream.close()
 
 
-def bound_addresses(pid):
-    """Local IPv4 addresses of the UDP sockets of a process."""
+def bound_sockets(pid):
+    """Local IPv4 addresses and ports of the UDP sockets of a process."""
     inodes = set()
     for entry in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -164,14 +164,18 @@ def bound_addresses(pid):
             continue
         if match:
             inodes.add(match.group(1))
-    addresses = set()
+    found = set()
     with open(f"/proc/{pid}/net/udp", encoding="ascii") as table:
         for line in table.readlines()[1:]:
             fields = line.split()
             if fields[9] in inodes:
-                raw = bytes.fromhex(fields[1].split(":")[0])
-                addresses.add(socket.inet_ntoa(raw[::-1]))
-    return addresses
+                address, port = fields[1].split(":")
+                found.add((socket.inet_ntoa(bytes.fromhex(address)[::-1]), int(port, 16)))
+    return found
+
+
+def bound_addresses(pid):
+    return {address for address, _ in bound_sockets(pid)}
 
 
 class CommandTest(unittest.TestCase):
@@ -218,6 +222,21 @@ class CommandTest(unittest.TestCase):
             timeout=LIMIT_S,
         )
         return done.returncode, done.stdout, done.stderr
+
+    def until_result(self, arguments, is_right):
+        """The command's result, once it is right."""
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            result = self.result(*arguments)
+            if is_right(*result):
+                return result
+            if time.monotonic() > deadline:
+                self.fail(f"timebase {' '.join(arguments)} still gives {result}")
+
+    def assert_no_errors(self, err):
+        """None but why nothing came in the first second, as on a busy machine."""
+        hint = r"timebase \w+: (no publisher of \S+|\S+ in domain \d+ is published).*\n"
+        self.assertEqual(re.sub(hint, "", err), "")
 
 
 def ticks_of(probe):
@@ -459,13 +478,13 @@ class PlayTest(CommandTest):
     def test_a_foreign_serialization_format_is_a_failure_of_the_recording(self):
         bag = bag_make(self.folder, self.START, SECOND, 3)
         database = sqlite3.connect(bag)
-        database.execute("UPDATE topics SET serialization_format = 'ros1'")
+        database.execute("UPDATE topics SET serialization_format = 'json'")
         database.commit()
         database.close()
         for arguments in ((), ("--topics", "/stamped"), ("--regex", "stamped")):
             status, out, err = self.result("play", bag, *arguments)
             self.assertEqual((status, out), (3, ""), err)
-            self.assertIn("topic /stamped is serialized as \"ros1\", not as cdr", err)
+            self.assertIn("topic /stamped is serialized as \"json\", not as cdr", err)
             self.assertIn(f"{bag}: no message can be played: not supported", err)
             self.assertNotIn("usage", err)
 
@@ -585,7 +604,8 @@ class PlayTest(CommandTest):
         for word, text in (
             ("watc", "; did you mean 'watch' or 'wait'? "),
             ("node", "; did you mean 'now' or 'nodes'? "),
-            ("topic", "; "),
+            ("topi", "; did you mean 'top' or 'topic'? "),
+            ("recordings", "; "),
         ):
             for arguments in ((word, "--help"), ("help", word)):
                 status, out, err = self.result(*arguments)
@@ -737,7 +757,8 @@ class ServeTest(CommandTest):
         self.assertRegex(server.seen[-1], r"^stopped at \d+\.\d{9} s: \d+ ticks$")
 
     def test_watch_and_now_follow_a_served_clock(self):
-        server = self.serve("--rate", "2", "--hz", "50")
+        # So slow that no gap of a busy machine becomes a jump.
+        server = self.serve("--rate", "0.2", "--hz", "50Hz")
         server.expect("time 16")
         self.check_loopback(server)
         watch = self.run_command("watch", "--json")
@@ -745,7 +766,7 @@ class ServeTest(CommandTest):
         self.assertEqual(status, 0, err)
         self.assertRegex(out, r"^16000000\d\d\.\d{9} 2020-09-13T")
         watch.expect_report(
-            lambda reports: abs(reports[-1]["rtf"] - 2) < 0.4
+            lambda reports: abs(reports[-1]["rtf"] - 0.2) < 0.04
             and (reports[-1]["publishers"], reports[-1]["state"]) == (1, "running")
         )
         summary = watch.summary()
@@ -759,8 +780,9 @@ class ServeTest(CommandTest):
         server = self.serve("--rate", "2", "--hz", "50")
         server.expect("time 16")
         status, out, err = self.result("wait", "--limit", "100s")
-        self.assertEqual((status, err), (0, ""))
-        self.assertRegex(out, r"^ready: time 16000000\d\d\.\d{9}\n$")
+        self.assertEqual(status, 0, err)
+        self.assert_no_errors(err)
+        self.assertRegex(out, r"^ready: time 16000000\d\d\.\d{9}(  its time is wrong by at most \d+\.\d ms)?\n$")
         status, out, err = self.result(
             "wait", "--json", "--limit", "100s", "--min-rate", "5", "--rtf", "1.2:3"
         )
@@ -769,19 +791,23 @@ class ServeTest(CommandTest):
         self.assertEqual((result["ready"], result["reason"], result["min_rtf"]), (True, "ready", 1.2))
         self.assertTrue(1.2 <= result["rtf"] <= 3 and result["rate_hz"] >= 5, result)
         self.assertGreaterEqual(result["observed_ns"], SECOND)
-        status, out, err = self.result("wait", "--limit", "4s", "--max-rate", "1")
-        self.assertEqual((status, out), (1, ""))
-        self.assertIn("not ready (fast)", err)
+        self.until_result(
+            ("wait", "--limit", "4s", "--max-rate", "1"),
+            lambda status, out, err: (status, out) == (1, "") and "not ready (fast)" in err,
+        )
         self.stop(server)
 
     def test_wait_tells_a_paused_clock_from_one_that_runs(self):
         server = self.serve("--paused")
         server.expect("time 16")
         status, out, err = self.result("wait", "--limit", "100s")
-        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(status, 0, err)
+        self.assert_no_errors(err)
         self.assertRegex(out, r"^(ready|paused): time 16")
-        status, out, _ = self.result("wait", "--running", "--json", "--limit", "3s")
-        self.assertEqual((status, json.loads(out)["reason"]), (1, "paused"))
+        self.until_result(
+            ("wait", "--running", "--json", "--limit", "3s"),
+            lambda status, out, _: (status, json.loads(out)["reason"]) == (1, "paused"),
+        )
         self.stop(server)
 
     def test_X7_commands_follow_what_the_environment_names(self):
@@ -884,7 +910,11 @@ class ServeTest(CommandTest):
     def test_bad_usage_exits_2(self):
         for arguments, text in (
             (("--rate", "0"), "--rate 0: must be a number from 0.001 to 1000"),
-            (("--hz", "20000"), "--hz 20000: must be a number"),
+            (("--hz", "20000"), "--hz 20000: must be from "),
+            (("--hz", "40hx"), "--hz 40hx: must be from "),
+            (("--hz", "40khz"), "--hz 40khz: must be from "),
+            (("--sart", "5"), "unknown option --sart; did you mean --start?"),
+            (("--start-time=5",), "unknown option --start-time=5\n"),
             (("--start", "soon"), "--start soon: not a time"),
             (("--start", "-1"), "--start -1: not a time"),
             (("--start", "5", "--until", "5"), "--until: must be after the start"),

@@ -9,6 +9,7 @@ within a generous limit."""
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -56,15 +57,7 @@ class GraphCommandTest(CommandTest):
         process.expect(rf"{name}: /{name} runs$")
         return process
 
-    def until(self, arguments, is_right):
-        """The command's result, once it is right."""
-        deadline = time.monotonic() + LIMIT_S
-        while True:
-            result = self.result(*arguments)
-            if is_right(*result):
-                return result
-            if time.monotonic() > deadline:
-                self.fail(f"timebase {' '.join(arguments)} still gives {result}")
+    until = CommandTest.until_result
 
     def expect(self, arguments, status, out, err=""):
         wanted = (status, out, err)
@@ -174,6 +167,7 @@ class NodesTest(GraphCommandTest):
             "enclave": "/",
             "middleware": "Cyclone DDS",
             "duplicate": False,
+            "shared_time": None,
             "clock_subscriptions": [],
         }
         iron = {"distro": "iron or newer", **plain}
@@ -225,6 +219,37 @@ class NodesTest(GraphCommandTest):
         self.until(["nodes", "--json"], is_right)
         watch.child.send_signal(signal.SIGINT)
         self.assertEqual(watch.wait(), 0)
+
+    def test_a_process_on_a_shared_time(self):
+        with open(f"{command_test.BIN_DIR}/timebase", "rb") as file:
+            if re.search(rb"lib[at]san|__[at]san_", file.read()):
+                self.skipTest("a sanitizer's runtime refuses the library that timebase run preloads")
+        name = f"graph-test-{os.getpid()}"
+        path = f"/dev/shm/timebase.{name}"
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        self.run_command("serve", "--node", "sim", "--shm", name).expect("time ")
+        words = [NODE, "--ros-args", "-r", "__node:=late", "-p", "use_sim_time:=true"]
+        limits = ["--require", "--node", "/late", "--limit", "100s"]
+        late = self.run_command(
+            "run", "--source", f"shm:{name}", *limits, "--", *words, "-p", f"time_source:=shm:{name}"
+        )
+        late.expect("node: /.*late runs")
+        self.node("other")
+
+        def is_right(status, out, _):
+            nodes = json.loads(out)["nodes"] if status == 0 else []
+            shared = {node["name"]: node["shared_time"] for node in nodes}
+            return shared == {"/late": name, "/other": None, "/sim": None}
+
+        self.until(["nodes", "--json"], is_right)
+        self.assertIn(f"  follows shm:{name}, whatever use_sim_time is\n", self.result("nodes")[1])
+        late.child.send_signal(signal.SIGTERM)
+        late.wait()
+        missing = self.result(
+            "run", "--source", f"shm:{name}", "--require", "--node", "/none", "--limit", "2s", "--", *words
+        )
+        self.assertEqual(missing[0], 1, missing[2])
+        self.assertIn(f"no node /none has taken the time of shm:{name} within 2s", missing[2])
 
     def test_check_passes_when_nodes_agree(self):
         self.node("one", "use_sim_time:=true")

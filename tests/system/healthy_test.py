@@ -72,7 +72,8 @@ class HealthyTest(CommandTest):
         """Composed nodes; one of them has a publisher that is inactive."""
         self.peer(
             "node lidar -p use_sim_time:=true",
-            "header /scan 50 node",
+            "header /scan 50 node 0 laser",
+            "static base laser",
             "node base -p use_sim_time:=true",
             "header /imu 10 node",
             "header /aged 100 node -200",
@@ -96,10 +97,8 @@ class HealthyTest(CommandTest):
 
     @staticmethod
     def is_wrong(publisher):
-        """A message may be received before the tick that it was stamped with."""
-        stamps = publisher["stamps"]
-        wrong = ("zero", "system_time", "far_off", "stale_epoch", "old", "backward")
-        return any(stamps[kind] for kind in wrong) or stamps["future"] > max(2, publisher["messages"] // 50)
+        wrong = ("zero", "future", "system_time", "far_off", "stale_epoch", "old", "backward")
+        return any(publisher["stamps"][kind] for kind in wrong)
 
     def look(self, least_nodes):
         """All commands at once, as long as is asked for."""

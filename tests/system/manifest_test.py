@@ -16,7 +16,7 @@ import time
 import unittest
 
 import command_test
-from command_test import LIMIT_S, SECOND, CommandTest, Process, header_of
+from command_test import SECOND, CommandTest, Process, header_of
 from sqlite_bag import sqlite_bag_make
 
 NODE = ODD = None
@@ -47,14 +47,7 @@ class ManifestTest(CommandTest):
             file.write(text)
         return path
 
-    def until(self, arguments, is_right):
-        deadline = time.monotonic() + LIMIT_S
-        while True:
-            result = self.result(*arguments)
-            if is_right(*result):
-                return result
-            if time.monotonic() > deadline:
-                self.fail(f"timebase {' '.join(arguments)} still gives {result}")
+    until = CommandTest.until_result
 
     def section(self, text, name):
         """The lines of a node or topic in a draft."""
@@ -85,12 +78,10 @@ class GraphTest(ManifestTest):
             r"^  /wall:\n    use_sim_time: true  # CHECK: it is on wall time, unlike most nodes "
             r"\(its parameter use_sim_time is false\)\n$",
         )
-        self.assertEqual(
-            self.section(draft, "/quiet"), "  /quiet:\n    use_sim_time: true  # not observed\n"
-        )
+        self.assertRegex(self.section(draft, "/quiet"), r"# CHECK: it is on wall time, unlike most nodes \(it does not")
         self.assertIn("    role: clock\n", self.section(draft, "/clock_server"))
-        self.assertEqual(draft.count("CHECK:"), 1, draft)
-        self.assertEqual(errors, "timebase manifest init: 1 line looks wrong: search for CHECK\n")
+        self.assertEqual(draft.count("CHECK:"), 2, draft)
+        self.assertEqual(errors, "timebase manifest init: 2 lines look wrong: search for CHECK\n")
 
         with open(path, "w", encoding="utf-8") as file:
             file.write(re.sub(r"  (rate|factor): .*\n", "", draft))  # of a loaded machine
@@ -99,20 +90,19 @@ class GraphTest(ManifestTest):
 
         def differs_at_wall(status, out, _):
             differences = json.loads(out)["differences"] if status in (0, 1) else []
-            return [item["name"] for item in differences] == ["/wall"]
+            return [item["name"] for item in differences] == ["/quiet", "/wall"]
 
         _, out, _ = self.until(verify, differs_at_wall)
-        difference = json.loads(out)["differences"][0]
+        difference = json.loads(out)["differences"][1]
         self.assertEqual(difference["kind"], "node")
         self.assertEqual(
             difference["text"],
-            "it is on wall time (its parameter use_sim_time is false), declared is simulated time",
+            "the manifest declares use_sim_time: true, and its parameter use_sim_time is false",
         )
-        notes = {item["name"]: item["text"] for item in json.loads(out)["notes"]}
-        self.assertIn("could not be observed (no answer)", notes["/quiet"])
-
         self.until(("sim-time", "on", "/wall"), lambda status, *_: status == 0)
-        self.until(verify, lambda status, out, _: status == 0 and not json.loads(out)["differences"])
+        self.until(
+            verify, lambda _, out, __: [d["name"] for d in json.loads(out)["differences"]] == ["/quiet"]
+        )
 
     def test_what_differs_is_named(self):
         path = self.write(
@@ -128,15 +118,15 @@ class GraphTest(ManifestTest):
 
         def is_whole(status, out, _):
             return status == 1 and "note: node /extra" in out and "differs: node /a:" in out and (
-                "its rate is" in out and "its publisher is /clock_server" in out
+                "it ticks at" in out and "its publisher is /clock_server" in out
             )
 
         _, out, err = self.until(("manifest", "verify", path, "--graph"), is_whole)
         self.assertEqual(err, "")
         for line in (
             "differs: clock /clock: its publisher is /clock_server, declared is /gazebo",
-            "differs: node /a: it is on simulated time (its parameter use_sim_time is true), "
-            "declared is wall time",
+            "differs: node /a: the manifest declares use_sim_time: false, and its parameter "
+            "use_sim_time is true",
             "differs: node /gone: it is not on the graph",
             "differs: topic /nothing: nothing publishes it",
             "differs: topic /parameter_events: its type is rcl_interfaces/msg/ParameterEvent, declared is x/msg/Y",
@@ -147,8 +137,8 @@ class GraphTest(ManifestTest):
             "note: node /extra: the manifest does not name it",
         ):
             self.assertIn(line + "\n", out)
-        self.assertRegex(out, r"differs: clock /clock: its rate is [0-9.e+]+ Hz, declared is 1000 Hz")
-        self.assertIn("is offered with depth", out)
+        self.assertRegex(out, r"differs: clock /clock: it ticks at [0-9.]+ Hz, declared are 1000.0 Hz")
+        self.assertRegex(out, r"differs: clock /clock: /clock_server offers it with depth \d+, declared is 7")
         self.assertNotIn("/clock: nothing publishes it", out)
 
     def test_a_vehicle_has_no_clock(self):
@@ -165,7 +155,7 @@ class GraphTest(ManifestTest):
         self.until(
             verify,
             lambda status, out, _: status == 1
-            and "differs: clock /clock: it has a publisher, and mode vehicle declares none\n" in out,
+            and "differs: clock /clock: it has a publisher, a program without a node, and mode" in out,
         )
 
     def test_an_empty_graph_has_no_draft(self):
@@ -198,7 +188,36 @@ class FileTest(ManifestTest):
         self.assertEqual((status, err), (1, ""))
         self.assertEqual([(p["severity"], p["line"], p["column"]) for p in problems],
                          [("error", 6, 24), ("error", 7, 1)])
-        self.assertEqual(self.result("manifest", "show", path)[0], 1)
+        self.assertEqual(self.result("manifest", "show", path)[0], 2)
+
+    def test_a_rehearsal_is_shown_as_it_was_written(self):
+        text = (
+            'rehearsal:\n  inputs: [/a, "/b/*"]\n  outputs: [/c]\n  quiet: 1s\n  run: 9s\n'
+            "  resume: 1.5s\n  withhold: [/a]\n  safety:\n    topic: /stop\n    field: \"data\"\n"
+            '    trips: "true"\n    within: 500ms\n'
+        )
+        path = self.write(SIMULATION + text)
+        status, shown, err = self.result("manifest", "show", path)
+        self.assertEqual((status, err), (0, ""))
+        self.assertTrue(shown.endswith(text), shown)
+        status, out, _ = self.result("manifest", "show", "--json", path)
+        rehearsal = json.loads(out)["rehearsal"]
+        self.assertEqual(status, 0)
+        self.assertEqual(
+            rehearsal.pop("safety"),
+            {"topic": "/stop", "field": "data", "trips": "true", "within_ns": 500_000_000},
+        )
+        self.assertEqual(
+            rehearsal,
+            {
+                "inputs": ["/a", "/b/*"],
+                "outputs": ["/c"],
+                "quiet_ns": 1_000_000_000,
+                "run_ns": 9_000_000_000,
+                "resume_ns": 1_500_000_000,
+                "withhold": ["/a"],
+            },
+        )
 
     def test_warnings_fail_only_if_asked(self):
         path = self.write(SIMULATION + "evidence: [/tf]\n")
@@ -283,7 +302,7 @@ class RecordTest(ManifestTest):
         self.assertEqual(recorder.wait(), 0, recorder.errors)
 
     def info(self, bag):
-        status, out, err = self.result("bag", "info", "--json", bag)
+        status, out, err = self.result("bag", "info", "--scan", "--json", bag)
         self.assertEqual((status, err), (0, ""))
         return json.loads(out)
 
@@ -338,6 +357,11 @@ class RecordTest(ManifestTest):
     def test_the_recording_has_the_manifest_and_the_points(self):
         bag, other = self.record_two_clocks("mcap")
         out = self.result("bag", "info", bag)[1]
+        self.assertIn("points:       4 (--scan prints them)\n", out)
+        self.assertNotIn("  start   ROS none", out)
+        out = self.result("bag", "info", other)[1]
+        self.assertIn("manifest:     not read ('timebase manifest show' prints it)\n", out)
+        out = self.result("bag", "info", "--scan", bag)[1]
         self.assertIn("manifest:     truck \"7\", mode simulation ('timebase manifest show' prints it)\n", out)
         self.assertIn("points:       4\n  start   ROS none, system 20", out)
         self.assertNotIn("notes:", out)
@@ -386,14 +410,13 @@ class RecordTest(ManifestTest):
     def test_a_wrong_manifest_makes_no_recording(self):
         bag = os.path.join(self.folder, "bag")
         for text, status, message in (
-            (SIMULATION + "nodes: [/a]\n", 3, r"m\.yaml:4:8: nodes: this is a list"),
-            ("", 3, r"m\.yaml:1:1: there is nothing in it"),
+            (SIMULATION + "nodes: [/a]\n", 2, r"m\.yaml:4:8: error: nodes: this is a list"),
+            ("", 2, r"m\.yaml:1:1: error: there is nothing in it"),
         ):
             manifest = self.write(text)
             result = self.result("record", "-o", bag, "/none", "--manifest", manifest)
             self.assertEqual(result[:2], (status, ""))
             self.assertRegex(result[2], message)
-            self.assertIn(f"'timebase manifest verify {manifest}' lists what is wrong", result[2])
             self.assertFalse(os.path.exists(bag))
         self.assertEqual(self.result("record", "-o", bag, "/none", "--manifest", "/dev/null")[0], 2)
         self.assertEqual(self.result("record", "-o", bag, "/none", "--manifest", "/nowhere")[0], 3)

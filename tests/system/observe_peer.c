@@ -15,9 +15,21 @@
  *       a publisher of /clock, until a reader is matched
  *   tick NS
  *       publishes it
+ *   race TOPIC COUNT STEP_NS
+ *       messages stamped so long after the last tick, each followed by the tick of its stamp
  *   path IN OUT COUNT PERIOD_MS LATENCY_MS GROWTH_MS [FACTOR]
  *       inputs, and outputs that repeat their stamps so much later; in ROS time of this factor,
- * with a tick before each message listen TOPIC a subscription of the node to a topic of Headers */
+ * with a tick before each message
+ *   work IN OUT MS
+ *       from now on a node that takes so long for each message of IN, one by one, and repeats it on
+ *       OUT; reads no more commands
+ *   listen TOPIC
+ *       a subscription of the node to a topic of Headers
+ *   diagnostics
+ *       a subscription to /diagnostics
+ *   reports COUNT
+ *       the next reports on it, as "report STAMP_NS", "status LEVEL NAME|MESSAGE|HARDWARE_ID" and
+ *       "value KEY VALUE" */
 #include <dds/dds.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +41,7 @@
 #include <timebase/ros2_publisher.h>
 
 #include "dds/raw_type.h"
+#include "wire/messages.h"
 
 #define OUTLETS_MAX 1100
 #define MS          1000000
@@ -48,6 +61,7 @@ static dds_entity_t participant;
 static outlet_t outlets[OUTLETS_MAX];
 static size_t outlet_count;
 static int64_t last_tick_ns;
+static tb_ros2_subscription_t *diagnostics;
 
 static void check(tb_status_t status, const char *what)
 {
@@ -187,6 +201,15 @@ static void tick(int64_t tick_ns)
   check(tb_ros2_clock_publisher_publish(clock_publisher, tick_ns, NULL), "/clock");
 }
 
+static void run_race(const outlet_t *outlet, long count, int64_t step_ns)
+{
+  for (long i = 0; i < count; i++) {
+    int64_t next_ns = last_tick_ns + step_ns;
+    emit(outlet, next_ns, 64);
+    tick(next_ns);
+  }
+}
+
 /* In order of time: inputs on their period, outputs when they are due. */
 static void run_path(const outlet_t *in, const outlet_t *out, long count, int64_t period_ns,
                      int64_t latency_ns, int64_t growth_ns, long factor)
@@ -207,12 +230,72 @@ static void run_path(const outlet_t *in, const outlet_t *out, long count, int64_
   }
 }
 
+/* Returns never. */
+static void work(const char *in, const outlet_t *out, int64_t work_ns)
+{
+  tb_ros2_subscription_t *inputs = NULL;
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.depth = 10000;
+  check(
+      tb_ros2_node_create_subscription(node, in, "std_msgs/msg/Header", &qos, NULL, &inputs, NULL),
+      in);
+  puts("done");
+  fflush(stdout);
+  for (;;) {
+    tb_ros2_sample_t sample;
+    if (tb_ros2_subscription_take(inputs, &sample) != TB_OK) {
+      sleep_ns(MS / 4);
+      continue;
+    }
+    sleep_ns(work_ns);
+    check(tb_ros2_publisher_publish(out->publisher, sample.cdr, sample.size, NULL), out->topic);
+    tb_ros2_sample_release(&sample);
+  }
+}
+
 static void listen_to(const char *topic)
 {
   static tb_ros2_subscription_t *subscription; /* of the process */
   check(tb_ros2_node_create_subscription(node, topic, "std_msgs/msg/Header", NULL, NULL,
                                          &subscription, NULL),
         topic);
+}
+
+static void listen_to_diagnostics(void)
+{
+  check(tb_ros2_node_create_subscription(node, "/diagnostics", tb__diagnostic_array_type.name, NULL,
+                                         NULL, &diagnostics, NULL),
+        "/diagnostics");
+}
+
+static void print_report(const tb__diagnostic_array_t *report)
+{
+  printf("report %" PRId64 "\n",
+         (int64_t)report->header.stamp.sec * 1000000000 + (int64_t)report->header.stamp.nanosec);
+  for (size_t i = 0; i < report->status.count; i++) {
+    const tb__diagnostic_status_t *status = &report->status.items[i];
+    printf("status %d %s|%s|%s\n", status->level, status->name, status->message,
+           status->hardware_id);
+    for (size_t k = 0; k < status->values.count; k++)
+      printf("value %s %s\n", status->values.items[k].key, status->values.items[k].value);
+  }
+}
+
+static void take_reports(long count)
+{
+  while (count > 0) {
+    tb_ros2_sample_t sample;
+    tb__diagnostic_array_t *report = NULL;
+    if (tb_ros2_subscription_take(diagnostics, &sample) != TB_OK) {
+      sleep_ns(MS);
+      continue;
+    }
+    check(tb__cdr_decode(&tb__diagnostic_array_type, sample.cdr, sample.size, &report), "decode");
+    tb_ros2_sample_release(&sample);
+    print_report(report);
+    free(report);
+    count--;
+  }
 }
 
 static void obey(char *line)
@@ -240,11 +323,21 @@ static void obey(char *line)
     open_clock();
   } else if (strcmp(command, "tick") == 0) {
     tick(strtoll(a, NULL, 10));
+  } else if (strcmp(command, "work") == 0) {
+    sscanf(line, "%*s %*s %127s %ld", b, &count);
+    work(a, find(b), count * MS);
+  } else if (strcmp(command, "race") == 0) {
+    sscanf(line, "%*s %*s %ld %" SCNd64, &count, &x);
+    run_race(find(a), count, x);
   } else if (strcmp(command, "path") == 0) {
     long period_ms = 0, latency_ms = 0, growth_ms = 0, factor = 0;
     sscanf(line, "%*s %*s %127s %ld %ld %ld %ld %ld", b, &count, &period_ms, &latency_ms,
            &growth_ms, &factor);
     run_path(find(a), find(b), count, period_ms * MS, latency_ms * MS, growth_ms * MS, factor);
+  } else if (strcmp(command, "diagnostics") == 0) {
+    listen_to_diagnostics();
+  } else if (strcmp(command, "reports") == 0) {
+    take_reports(strtol(a, NULL, 10));
   } else if (strcmp(command, "listen") == 0) {
     listen_to(a);
   } else {
@@ -266,6 +359,7 @@ int main(int argc, char **argv)
     obey(line);
   for (size_t i = 0; i < outlet_count; i++)
     tb_ros2_publisher_destroy(outlets[i].publisher);
+  tb_ros2_subscription_destroy(diagnostics);
   tb_ros2_clock_publisher_destroy(clock_publisher);
   tb_ros2_node_destroy(node);
   tb_ros2_context_destroy(context);

@@ -9,7 +9,9 @@ import itertools
 import json
 import os
 import pty
+import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -22,9 +24,12 @@ import urllib.parse
 import urllib.request
 
 import command_test
-from command_test import LIMIT_S, LOOPBACK, SECOND, CommandTest, Process
+import observing
+from command_test import LIMIT_S, LOOPBACK, SECOND, bound_sockets, header_of
+from observing import ObservingTest
+from sqlite_bag import sqlite_bag_make
+from terminal import Terminal
 
-PEER = None
 STAMPS = ("zero", "future", "system_time", "far_off", "stale_epoch", "old", "backward", "equal")
 
 
@@ -40,19 +45,8 @@ for family in parser.text_string_to_metric_families(sys.stdin.read()):
 """
 
 
-class ObserveTest(CommandTest):
+class ObserveTest(ObservingTest):
     domains = itertools.cycle((84, 85, 86, 87))
-
-    def peer(self, *commands, **environment):
-        process = Process(self, [PEER], {**self.environment, **environment}, subprocess.PIPE)
-        process.expect("ready")
-        self.tell(process, *commands)
-        return process
-
-    def tell(self, peer, *commands):
-        for command in commands:
-            peer.write(command)
-            peer.expect("done")
 
     def observe(self, *arguments):
         return self.run_command("observe", "--json", *arguments)
@@ -229,6 +223,99 @@ class ObserveTest(CommandTest):
             self.assertIn(f"port {port} of 127.0.0.1", str(observer.errors))
         self.assertEqual(self.run_command("observe", "--http", "70000").wait(), 2)
 
+    # --- diagnostics ---
+
+    def reports(self, peer, count):
+        """The next ones: (stamp, {name: (level, message, hardware, {key: value})})."""
+        peer.write(f"reports {count}")
+        reports, status = [], None
+        while True:
+            kind, text = peer.expect(r"(report|status|value|done) ?(.*)").groups()
+            if kind == "done":
+                return reports
+            if kind == "report":
+                reports.append((int(text), {}))
+            elif kind == "status":
+                level, rest = text.split(" ", 1)
+                name, message, hardware = rest.split("|")
+                self.assertNotIn(name, reports[-1][1])
+                status = {}
+                reports[-1][1][name] = (int(level), message, hardware, status)
+            else:
+                key, value = text.split(" ", 1)
+                self.assertNotIn(key, status)
+                status[key] = value
+
+    def until_report(self, peer, is_right):
+        deadline = time.monotonic() + LIMIT_S
+        while time.monotonic() < deadline:
+            report = self.reports(peer, 1)[0]
+            if is_right(report[1]):
+                return report
+        return self.fail(f"no report is right; the last one: {report}")
+
+    def test_diagnostics(self):
+        """Keys, levels, ROS stamps; also while the clock has stopped, once a steady second."""
+        peer = self.peer("open /good", "open /zero", "diagnostics")
+        other = self.peer()
+        observer = self.observe("--diagnostics")
+        self.clock(other, observer)
+        self.tell(peer, "wait /good", "wait /zero")
+        self.until_known(observer, "/good", "/zero")
+        self.assertNotIn("/diagnostics", [topic["topic"] for topic in self.until(observer, bool)["topics"]])
+        self.tell(other, *(f"tick {1000 * SECOND + i}" for i in (0, SECOND)))
+        self.tell(peer, f"send /good 5 zero {1001 * SECOND} 0", f"send /zero 5 zero 0 0")
+        good, zero = "/timebase_observe: /good of /peer", "/timebase_observe: /zero of /peer"
+        stamp, report = self.until_report(
+            peer, lambda report: {good, zero} <= set(report) and report[zero][0] == 1
+        )
+        self.assertEqual(stamp, 1001 * SECOND)
+        level, message, hardware, values = report[good]
+        self.assertEqual((level, message, hardware), (0, "", socket.gethostname()))
+        self.assertLessEqual(
+            {"message_age_ms", "message_age_p99_ms", "source_to_receive_ms", "message_rate_hz"}, set(values)
+        )
+        self.assertEqual((values["message_age_ms"], values["message_count"]), ("0.000000", "5"))
+        self.assertEqual(report[zero][1], "stamps are zero")
+        self.assertEqual(report[zero][3]["zero_stamp_count"], "5")
+        self.assertNotIn("message_age_ms", report[zero][3])
+        for _, _, _, values in report.values():
+            for key, value in values.items():
+                self.assertRegex(value, r"^-?\d+(\.\d+)?$", key)
+        clock = report["/timebase_observe: clock"][3]
+        self.assertEqual((clock["time_jump_count"], clock["epoch"]), ("0", "0"))
+        self.assertLessEqual({"clock_rate_hz", "real_time_factor"}, set(clock))
+        began = time.monotonic()
+        stamps = {stamp for stamp, _ in self.reports(peer, 4)}  # ROS time does not advance
+        self.assertEqual(stamps, {1001 * SECOND})
+        self.assertGreater(time.monotonic() - began, 2)
+        _, report = self.until_report(peer, lambda report: report[zero][0] == 0)  # after good seconds
+        self.assertEqual(report["/timebase_observe: clock"][:2], (2, "its ticks have stopped"))
+        self.tell(other, f"tick {400 * SECOND}")
+        stamp, report = self.until_report(
+            peer, lambda report: report["/timebase_observe: clock"][3]["epoch"] == "1"
+        )
+        self.assertEqual(stamp, 400 * SECOND)
+
+    def test_diagnostics_of_a_paused_clock_and_of_a_publisher_that_goes(self):
+        server = self.run_command("serve", "--start", "1000", "--paused")
+        peer = self.peer("diagnostics")
+        going = self.peer("open /going")
+        observer = self.observe("--diagnostics", "--path", "/going:/none")
+        self.tell(going, "wait /going")
+        self.until_known(observer, "/going")
+        self.tell(going, "send /going 1 zero 0 0")
+        name = "/timebase_observe: /going of /peer"
+        self.until_report(peer, lambda report: name in report)
+        going.end()
+        _, report = self.until_report(
+            peer,
+            lambda report: name not in report
+            and report["/timebase_observe: clock"][:2] == (0, "paused"),
+        )
+        self.assertIn("/timebase_observe: path /going to /none", report)
+        server.end()
+
     # --- stamps ---
 
     def test_healthy(self):
@@ -291,6 +378,18 @@ class ObserveTest(CommandTest):
         sim = self.until_messages(observer, "/sim", 10)
         self.assert_stamps(sim, equal=9)
         self.assertAlmostEqual(sim["age_ms"]["max"], 1.0)
+
+    def test_messages_that_come_before_their_tick(self):
+        """They wait for it: a publisher may get a tick before the observer does."""
+        peer, observer = self.ready("/sim", "/ahead")
+        self.clock(peer, observer)
+        self.tell(peer, *(f"tick {1000 * SECOND + i * SECOND // 1000}" for i in range(64)))
+        self.until(observer, lambda report: report["clock"]["ticks"] == 64)
+        self.tell(peer, f"race /sim 40 {SECOND // 50}", f"send /ahead 10 tick {SECOND} 1000")
+        self.assert_stamps(self.until_messages(observer, "/ahead", 10), future=10)
+        sim = self.until_messages(observer, "/sim", 40)
+        self.assertLessEqual(sim["stamps"]["future"], 2)  # the machine may be busy
+        self.assertGreaterEqual(sim["stamps"]["good"], 38)
 
     def test_before_the_first_tick_ros_time_is_not_known(self):
         peer = self.peer("open /early")
@@ -485,6 +584,55 @@ class ObserveTest(CommandTest):
         self.assertLess(path["steady_ms"]["p50"], 250)
         self.assertGreater(path["ros_ms"]["p50"], 250)
 
+    def test_a_replay_that_is_too_fast(self):
+        """A node that takes 14 ms for each message of 50 Hz holds at 1.0, and 1.4 is what it could; one
+        that takes 40 ms is late in ROS time alone."""
+        start = 10**18
+        bag = sqlite_bag_make(
+            os.path.join(self.folder, "bag.db3"),
+            [("/in", "std_msgs/msg/Header"), ("/slow", "std_msgs/msg/Header")],
+            sorted(
+                [(0, at, header_of(at)) for at in range(start, start + 60 * SECOND, SECOND // 50)]
+                + [(1, at, header_of(at)) for at in range(start, start + 60 * SECOND, SECOND // 5)],
+                key=lambda message: message[1],
+            ),
+        )
+        self.peer("open /out", "work /in /out 14")
+        self.peer("open /late", "work /slow /late 40")
+        arguments = "--path", "/in:/out", "--path", "/slow:/late:80ms"
+        observer = self.observe(*arguments)
+        table = self.run_command("observe", *arguments)
+        player = self.run_command("play", bag, "--clock", "100")
+        report = self.until(
+            observer, lambda report: all(path["state"] == "holds" for path in report["paths"])
+        )
+        self.assertTrue(0.8 < report["paths"][0]["highest_factor_that_held"] < 1.2, report)
+        player.end()
+        player = self.run_command("play", bag, "--clock", "100", "--rate", "3")
+        report = self.until(
+            observer,
+            lambda report: report["paths"][0]["state"] == "cannot keep up"
+            and report["paths"][1]["state"] == "over budget in ROS time alone",
+        )
+        path = report["paths"][0]
+        self.assertTrue(2.5 < path["lowest_factor_that_did_not"] < 3.5, path)
+        self.assertTrue(0.8 < path["highest_factor_that_held"] < 1.2, path)
+        self.assertTrue(1 < path["output_factor"] < 1.8, path)
+        self.assertLess(report["paths"][1]["steady_ms"]["p50"], 80)
+        enough = report["elapsed_s"] + 5  # the other one may be some seconds behind
+        self.until(
+            observer,
+            lambda report: report["elapsed_s"] > enough and report["paths"][0]["state"] == "cannot keep up",
+        )
+        table.child.send_signal(signal.SIGINT)
+        self.assertEqual(table.wait(), 1, table.errors)
+        self.assertRegex(
+            "\n".join(table.seen),
+            r"/in to /out: cannot keep up at [23]\.\d: outputs advance at 1\.\d; "
+            r"highest factor that held: (0\.[89]|1\.[01])",
+        )
+        player.end()
+
     def test_paths_that_are_found(self):
         """A node that repeats stamps, and topics of it that have stamps of their own."""
         topics = "/in", "/out", "/own"
@@ -502,10 +650,11 @@ class ObserveTest(CommandTest):
     def test_why_nothing_is_matched(self):
         self.peer("open /in", "open /own my_msgs/msg/Own", "open /text std_msgs/msg/String")
         arguments = "observe", "--duration", "5", "--path", "/in:/own", "--path", "/text:/none"
-        status, out, _ = self.result(*arguments)
-        self.assertEqual(status, 1)
-        self.assertIn("/in to /own: too few messages; 0 of 0 inputs matched; the definition of /own is", out)
-        self.assertIn("; the type of /text has no header; /none is not observed: it has no publisher", out)
+        lines = (
+            "/in to /own: too few messages; 0 of 0 inputs matched; the definition of /own is",
+            "; the type of /text has no header; /none is not observed: it has no publisher",
+        )
+        self.until_result(arguments, lambda status, out, _: status == 1 and all(line in out for line in lines))
 
     # --- which topics ---
 
@@ -524,11 +673,51 @@ class ObserveTest(CommandTest):
         report = self.until(observer, lambda report: len(report["topics"]) == 100)
         report = self.until(observer, lambda report: report["topics_left_out"] == 20)
         self.assertEqual(len(report["topics"]), 100)
-        status, out, _ = self.result("observe", "--max-topics", "100", "--duration", "3", "/t*")
-        self.assertEqual(status, 1)
-        self.assertIn("20 more topics are not observed", out)
+        self.until_result(
+            ("observe", "--max-topics", "100", "--duration", "3", "/t*"),
+            lambda status, out, _: status == 1 and "20 more topics are not observed" in out,
+        )
+
+    def test_packets_of_others(self):
+        """Random ones, and such that begin as those of DDS do, at each of its ports."""
+        peer, observer = self.ready("/good")
+        ports = {port for _, port in bound_sockets(observer.child.pid)}
+        self.assertTrue(ports)
+        source = random.Random(1)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+            for number in range(2000):
+                start = (b"", b"RTPS\x02\x01\x01\x10", b"RTPS\x02\x01\x01\x10" + bytes(12) + b"\x15\x05")[number % 3]
+                packet = start + source.randbytes(source.randrange(1, 400))
+                for port in ports:
+                    out.sendto(packet, ("127.0.0.1", port))
+        self.tell(peer, "send /good 20 now 0 0")
+        self.assert_stamps(self.until_messages(observer, "/good", 20))
+        observer.child.send_signal(signal.SIGINT)
+        self.assertEqual(observer.wait(), 0, observer.errors)
 
     # --- the command ---
+
+    def test_the_table_fits_the_terminal(self):
+        name = "/a_topic_with_a_name_that_is_longer_than_half_a_line"
+        self.peer(f"open {name}").write(f"send {name} 1000000 zero 0 0 5")
+        begins = b"\x1b[H\x1b[J"
+        for columns, head in ((80, "HZ AGE ms p99 MAX GAP MISSED STAMPS, GAPS"),
+                              (200, "HZ AGE ms p99 TRAVEL JITTER MAX GAP MISSED STAMPS, GAPS")):  # fmt: skip
+            view = Terminal(self, [f"{command_test.BIN_DIR}/timebase", "observe"], self.environment, 24, columns)
+            view.expect(b"zero ")
+            view.expect(begins)
+            view.expect(b"TOPIC")  # a whole picture, and the beginning of the next one
+            deadline = time.monotonic() + LIMIT_S
+            while begins not in view.seen and time.monotonic() < deadline:
+                if select.select([view.master], [], [], 1)[0]:
+                    view.seen += os.read(view.master, 4096)
+            lines = ("TOPIC" + view.seen.split(begins)[0].decode()).replace("\r", "").split("\n")
+            self.assertLessEqual(max(map(len, lines)), columns)
+            (row,) = [line for line in lines if line.startswith("/a_topic")]
+            self.assertEqual(row.startswith(name[:40] + " "), columns == 200, row)
+            self.assertIn(head, " ".join(" ".join(lines).split()))
+            view.child.send_signal(signal.SIGINT)
+            self.assertEqual(view.child.wait(), 0)
 
     def test_nothing_comes(self):
         status, out, err = self.result("observe", "--duration", "0.5")
@@ -581,5 +770,5 @@ class ObserveTest(CommandTest):
 
 
 if __name__ == "__main__":
-    command_test.BIN_DIR, PEER = sys.argv[1:3]
+    command_test.BIN_DIR, observing.PEER = sys.argv[1:3]
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

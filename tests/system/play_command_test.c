@@ -51,7 +51,7 @@ static void test_clock_takes_a_number_after_it_only(void **state)
   assert_play("--clock 100 $BAG -r 1000", 0, "ticks of /clock");
   assert_play("-r 1000 --clock $BAG", 0, "ticks of /clock");
   assert_play("-r 1000 $BAG --clock=0.5", 0, "ticks of /clock");
-  assert_play("$BAG --clock 0", 2, "--clock 0: must be a number from 0.001 to");
+  assert_play("$BAG --clock 0", 2, "--clock 0: must be from 0.001 to");
   assert_play("--clock x $BAG", 3, "x: ");
 }
 
@@ -216,6 +216,35 @@ static void test_signals_are_a_normal_end(void **state)
   }
 }
 
+static void test_orders_of_messages(void **state)
+{
+  (void)state;
+  assert_play("$BAG -r 1000 --message-order sent", 0, ": 363 messages\n");
+  assert_play("$BAG -r 1000 --message-order=received", 0, ": 363 messages\n");
+  assert_play("$BAG --message-order x", 2, "--message-order: 'x' is neither sent nor received");
+}
+
+/* Time is reported again and again at the end. */
+static void test_kept_alive_it_stays_at_the_end(void **state)
+{
+  (void)state;
+  static const char *const argv[] = {TB_COMMAND, "play",         TB_DEMO_BAG, "-r",
+                                     "1000",     "--keep-alive", "--clock",   NULL};
+  peer_t play;
+  char line[256];
+  peer_start(&play, argv);
+  for (int at_end = 0; at_end < 3;) {
+    peer_read_line(&play, line, sizeof line);
+    at_end += !strncmp(line, "time 30.00 s", 12);
+  }
+  assert_int_equal(kill(play.pid, SIGINT), 0);
+  do
+    peer_read_line(&play, line, sizeof line);
+  while (strncmp(line, "time ", 5) == 0);
+  assert_memory_equal(line, "stopped at 30.00 s of 30.00 s: 363 messages", 43);
+  peer_stop(&play);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -231,6 +260,8 @@ int main(void)
       cmocka_unit_test(test_wrong_usage),
       cmocka_unit_test(test_what_the_machine_refuses),
       cmocka_unit_test(test_signals_are_a_normal_end),
+      cmocka_unit_test(test_orders_of_messages),
+      cmocka_unit_test(test_kept_alive_it_stays_at_the_end),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

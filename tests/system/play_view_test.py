@@ -9,7 +9,6 @@ Tests wait until the screen shows something, with a generous limit, never for ti
 import itertools
 import os
 import re
-import select
 import signal
 import sys
 import tempfile
@@ -18,17 +17,14 @@ import time
 import unittest
 
 import command_test
-import pyte
 from command_test import LIMIT_S, SECOND, CommandTest
+from screen import BEGINS, ENDS, TYPE, Screen
 from sqlite_bag import sqlite_bag_make
-from terminal import Terminal
 
 START = 1_700_000_000 * SECOND
 TRIES = 10  # the machine may be busy: the fastest of these counts
 SOON_S = 1
 ENTER, ESCAPE, LEFT, RIGHT, PAGE_DOWN = b"\r", b"\x1b", b"\x1b[D", b"\x1b[C", b"\x1b[6~"
-TYPE = "screen"  # what it does is all known to pyte
-BEGINS, ENDS, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 
 
 def text_message(text):
@@ -43,59 +39,6 @@ def bag_make(folder, topics, messages):
         [(name, "std_msgs/msg/String") for name in topics],
         [(topic, START + int(seconds * SECOND), data) for topic, seconds, data in messages],
     )
-
-
-class Screen(Terminal):
-    """What is on it, in the end."""
-
-    def __init__(self, test, arguments, environment, rows=24, columns=80):
-        self.screen = pyte.Screen(columns, rows)
-        self.stream = pyte.ByteStream(self.screen)
-        self.raw = b""
-        super().__init__(test, arguments, environment, rows, columns)
-
-    def set_size(self, rows, columns):
-        self.screen.resize(rows, columns)
-        super().set_size(rows, columns)
-
-    def is_raw(self):
-        return not self.modes()[3] & (termios.ECHO | termios.ICANON)
-
-    def press(self, keys, seen=None):
-        self.write(keys)
-        if seen is not None:
-            self.expect(seen)
-
-    def row(self, index):
-        return self.screen.display[index].rstrip()
-
-    def text(self):
-        return "\n".join(line.rstrip() for line in self.screen.display)
-
-    def until(self, is_it, what):
-        end = time.monotonic() + LIMIT_S
-        while not is_it():
-            ready, _, _ = select.select([self.master], [], [], max(0, end - time.monotonic()))
-            self.test.assertTrue(ready and time.monotonic() < end, (what, self.text()))
-            data = os.read(self.master, 65536)
-            self.raw += data
-            self.stream.feed(data)
-
-    def expect(self, text):
-        self.until(lambda: text in self.text(), text)
-
-    def expect_gone(self, text):
-        self.until(lambda: text not in self.text(), f"no {text}")
-
-    def finish(self, status=0, text="stopped at"):
-        """It has ended and left the terminal as it was."""
-        self.expect(text)
-        self.test.assertEqual(self.child.wait(LIMIT_S), status)
-        self.test.assertEqual(self.modes(), self.modes_before)
-        self.test.assertEqual(self.raw.count(BEGINS), self.raw.count(ENDS))
-        self.test.assertGreater(self.raw.rfind(ENDS), self.raw.rfind(BEGINS))
-        self.test.assertGreater(self.raw.rfind(CURSOR), self.raw.rfind(BEGINS))
-        self.test.assertGreater(self.raw.rfind(text.encode()), self.raw.rfind(ENDS))
 
 
 class PlayViewTest(CommandTest):

@@ -834,7 +834,7 @@ class RecordTest(CommandTest):
             (("--all", "--compression-mode", "some"), 2, "--compression-mode some"),
             (("--all", "--chunk-compression", "gzip"), 2, "--chunk-compression gzip"),
             (("--all", "--log-time", "soon"), 2, "--log-time soon"),
-            (("--all", "-b", "-5"), 2, "number of bytes"),
+            (("--all", "-b", "-5"), 2, "not a size; write a number of bytes, 10MB or 10MiB"),
             (("--all", "-d", "-5"), 2, "must not be negative"),
             (("--all", "--use-sim-time", "--log-time", "source"), 2, "ROS time"),
             (("--all", "--bogus"), 2, "unknown option"),

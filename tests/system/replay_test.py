@@ -123,8 +123,8 @@ class ReplayTest(CommandTest):
         return sent
 
     def messages(self, run):
-        """Of one run: (messages by log time, ticks of /clock, texts of jumps, the first log time of
-        what is played)."""
+        """Of one run: (messages by log time, ticks of /clock, texts of jumps, the first log time, where
+        playing begins)."""
         out = os.path.join(self.folder, f"run{run}")
         self.run_command("bag", "cut", self.bag, "--run", str(run), "-o", out, "-s", "sqlite3")
         database = sqlite3.connect(os.path.join(out, f"run{run}_0.db3"))
@@ -144,8 +144,7 @@ class ReplayTest(CommandTest):
             elif topic in (*PERIODS_NS, "/map"):
                 stamp_ns, number = decode(data)
                 messages.append(Message(topic, number, stamp_ns, log_ns))
-        first_ns = next(log_ns for topic, log_ns, _ in rows if topic != "/clock")
-        return messages, ticks, jumps, first_ns
+        return messages, ticks, jumps, rows[0][1]
 
     # --- replay ---
 

@@ -6,6 +6,7 @@
  *   read-clock TOPIC QOS COUNT      "clock SEC NANOSEC" each
  *   write-clock TOPIC QOS SEC NSEC  once, after "matched" and a line on stdin; beside a writer of
  *                                   String on the same topic
+ *   repeat-clock TOPIC QOS SEC NSEC the same three times: readers of best effort may miss one
  *   serve-add SERVICE COUNT         "ready" when there is a client; AddTwoInts requests, without a
  *                                   serviceid: "add A B" each
  *   call-add SERVICE A B            the other side of it, without a clientid: "sum S"
@@ -187,7 +188,8 @@ static void write_strings(const char *topic, const char *qos, size_t length, uin
   printf("ready\n");
 }
 
-static void write_clock(const char *topic, const char *qos, int32_t sec, uint32_t nanosec)
+static void write_clock(const char *topic, const char *qos, int32_t sec, uint32_t nanosec,
+                        int times)
 {
   writer_create(topic, qos, false);
   dds_entity_t writer = writer_create(topic, qos, true);
@@ -195,7 +197,10 @@ static void write_clock(const char *topic, const char *qos, int32_t sec, uint32_
   printf("matched\n");
   wait_for_line();
   rosgraph_msgs_msg_dds__Clock_ message = {sec, nanosec};
-  check(dds_write(writer, &message), "write");
+  for (int i = 0; i < times; i++) {
+    if (i) dds_sleepfor(DDS_MSECS(20));
+    check(dds_write(writer, &message), "write");
+  }
   printf("ready\n");
 }
 
@@ -289,7 +294,9 @@ int main(int argc, char **argv)
   else if (argc == 6 && strcmp(argv[1], "write") == 0)
     write_strings(argv[2], argv[3], (size_t)atol(argv[4]), (uint32_t)atoi(argv[5]));
   else if (argc == 6 && strcmp(argv[1], "write-clock") == 0)
-    write_clock(argv[2], argv[3], atoi(argv[4]), (uint32_t)strtoul(argv[5], NULL, 10));
+    write_clock(argv[2], argv[3], atoi(argv[4]), (uint32_t)strtoul(argv[5], NULL, 10), 1);
+  else if (argc == 6 && strcmp(argv[1], "repeat-clock") == 0)
+    write_clock(argv[2], argv[3], atoi(argv[4]), (uint32_t)strtoul(argv[5], NULL, 10), 3);
   else
     return 2;
   wait_for_end();

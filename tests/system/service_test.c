@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <timebase/clock.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_service.h>
@@ -259,6 +260,37 @@ static void test_answers_in_any_order(void **state)
   outcome_wait(&outcomes[2], TB_ERR_CLOSED);
 }
 
+/* Here both hosts are one. */
+static void test_when_a_call_was(void **state)
+{
+  (void)state;
+  peer_t peer;
+  uint8_t message[16];
+  tb_ros2_response_t response = {0};
+  tb_ros2_call_times_t times = {0};
+  tb_time_t before = {0}, after = {0};
+  tb_clock_t *system;
+  tb_clock_options_t options = TB_CLOCK_OPTIONS_INIT;
+  tb_error_t error = TB_ERROR_INIT;
+  options.kind = TB_TIME_SYSTEM;
+  assert_ok(tb_clock_create(&options, &system));
+  serve(&peer, "echo");
+  message_fill(message, 5);
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
+  assert_ok(tb_clock_now(system, &before));
+  if (tb_ros2_client_call_timed(client, message, sizeof message, WITHIN(LIMIT), &response, &times,
+                                &error) != TB_OK)
+    fail_msg("%s", error.text);
+  assert_ok(tb_clock_now(system, &after));
+  assert_true(before.ns <= times.asked_ns);
+  assert_true(times.asked_ns <= times.replied_ns);
+  assert_true(times.replied_ns <= times.received_ns);
+  assert_true(times.received_ns <= after.ns);
+  tb_ros2_response_release(&response);
+  tb_clock_destroy(system);
+  peer_stop(&peer);
+}
+
 static void *call_until_closed(void *out_status)
 {
   uint8_t message[16];
@@ -417,6 +449,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_calls_of_several_threads_get_their_own_answers, setup,
                                       teardown),
       cmocka_unit_test_setup_teardown(test_calls_without_a_service_report_it, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_when_a_call_was, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_when_a_call_was, setup, teardown),
       cmocka_unit_test_setup_teardown(test_calls_without_waiting, setup, teardown),
       cmocka_unit_test_setup_teardown(test_a_service_that_does_not_answer_runs_into_the_limit,
                                       setup, teardown),

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <timebase/manual_source.h>
+#include <timebase/ros2_diagnostics.h>
 #include <timebase/ros2_statistics.h>
 #include <unistd.h>
 
@@ -253,6 +254,41 @@ static void test_messages_that_are_too_short_have_no_stamp(void **state)
   assert_int_equal(summary.interval.messages, sizeof bytes + 2);
 }
 
+/* Until a file that is replaced again and again has the text. */
+static void wait_for_text(const char *path, const char *expected)
+{
+  static char text[1 << 16];
+  do {
+    FILE *file = fopen(path, "r");
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[size] = '\0';
+    if (file) fclose(file);
+    sched_yield();
+  } while (!strstr(text, expected));
+}
+
+static void test_publishers_of_the_clock_are_counted(void **state)
+{
+  (void)state;
+  char folder[] = "/tmp/statistics.XXXXXX", path[64];
+  tb_ros2_clock_publisher_t *publisher;
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/node.prom", folder);
+  assert_ok(tb_manual_source_set(source, 100 * S));
+  begin(&(tb_ros2_statistics_options_t){.period = {10 * TB_NS_PER_MS}, .openmetrics_path = path});
+  wait_for_text(path, "timebase_clock_publishers{node=\"/ns/camera\"} 0.0");
+  const tb_ros2_parameter_value_t yes = tb_ros2_parameter_bool(true);
+  assert_ok(tb_ros2_node_set_parameter(node, "use_sim_time", &yes, NULL));
+  assert_ok(tb_ros2_clock_publisher_create(observer, NULL, NULL, &publisher, NULL));
+  wait_for_text(path, "timebase_clock_publishers{node=\"/ns/camera\"} 1.0");
+  tb_ros2_clock_publisher_destroy(publisher);
+  wait_for_text(path, "timebase_clock_publishers{node=\"/ns/camera\"} 0.0");
+  tb_ros2_statistics_publisher_destroy(reporting);
+  reporting = NULL;
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(rmdir(folder), 0);
+}
+
 static void test_a_file_and_one_topic_alone(void **state)
 {
   (void)state;
@@ -316,6 +352,61 @@ static void test_wrong_options_are_refused(void **state)
   assert_null(reporting);
 }
 
+/* What a program measures, on /diagnostics; names and numbers as above. */
+static void test_diagnostics_of_a_program(void **state)
+{
+  (void)state;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_diagnostics_t *out = NULL;
+  char key[] = "key", task[16];
+  if (tb_ros2_diagnostics_create(node, "robot", &out, &error)) fail_msg("%s", error.text);
+  assert_ok(tb_ros2_subscription_wait_for_matched(diagnostics, 1, WITHIN(LIMIT)));
+  tb_ros2_diagnostics_begin(out, TB_LEVEL_WARN, "lidar", "it is slow");
+  tb_ros2_diagnostics_add_number(out, key, 1.5);
+  key[0] = 'x'; /* it was copied */
+  tb_ros2_diagnostics_add_number(out, "unknown", NAN);
+  tb_ros2_diagnostics_add_count(out, "packets", UINT64_MAX);
+  tb_ros2_diagnostics_add_text(out, "mode", "fast");
+  for (int i = 0; i < 100; i++) {
+    snprintf(task, sizeof task, "task %d", i);
+    tb_ros2_diagnostics_begin(out, TB_LEVEL_OK, task, "");
+    for (int k = 0; k < i; k++)
+      tb_ros2_diagnostics_add_count(out, task, (uint64_t)k);
+  }
+  assert_ok(tb_ros2_diagnostics_publish(out, (tb_time_t){12 * S + 5, TB_TIME_ROS}, &error));
+  take_report();
+  assert_int_equal(report->header.stamp.sec, 12);
+  assert_int_equal(report->header.stamp.nanosec, 5);
+  assert_int_equal(report->status.count, 101);
+  const tb__diagnostic_status_t *lidar = status_of("/ns/camera: lidar");
+  assert_int_equal(lidar->level, 1);
+  assert_string_equal(lidar->message, "it is slow");
+  assert_string_equal(lidar->hardware_id, "robot");
+  assert_int_equal(lidar->values.count, 3);
+  assert_string_equal(value_of(lidar, "key"), "1.500000");
+  assert_string_equal(value_of(lidar, "packets"), "18446744073709551615");
+  assert_string_equal(value_of(lidar, "mode"), "fast");
+  const tb__diagnostic_status_t *last = status_of("/ns/camera: task 99");
+  assert_int_equal(last->values.count, 99);
+  assert_string_equal(last->values.items[98].value, "98");
+  tb_ros2_diagnostics_destroy(out);
+}
+
+static void test_diagnostics_that_are_refused(void **state)
+{
+  (void)state;
+  tb_ros2_diagnostics_t *out = NULL;
+  const tb_time_t times[] = {{0, TB_TIME_ROS}, {-1, TB_TIME_ROS}, {INT64_MAX, TB_TIME_ROS}};
+  assert_ok(tb_ros2_diagnostics_create(node, NULL, &out, NULL));
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+    assert_status(tb_ros2_diagnostics_publish(out, times[i], NULL), TB_ERR_RANGE);
+  tb_ros2_diagnostics_add_count(out, "before a status", 1);
+  assert_status(tb_ros2_diagnostics_publish(out, (tb_time_t){1, TB_TIME_ROS}, NULL),
+                TB_ERR_INVALID);
+  assert_ok(tb_ros2_diagnostics_publish(out, (tb_time_t){1, TB_TIME_ROS}, NULL)); /* empty */
+  tb_ros2_diagnostics_destroy(out);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -325,8 +416,11 @@ int main(void)
       CASE(test_latencies_are_those_of_the_messages),
       CASE(test_messages_that_are_too_short_have_no_stamp),
       CASE(test_a_file_and_one_topic_alone),
+      CASE(test_publishers_of_the_clock_are_counted),
       CASE(test_a_time_that_fits_no_stamp_is_not_reported),
       CASE(test_wrong_options_are_refused),
+      CASE(test_diagnostics_of_a_program),
+      CASE(test_diagnostics_that_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@ usage: wait_test.py BIN_DIR AUDIT_PEER [TEST...]"""
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,8 +23,8 @@ MS = 1_000_000
 class WaitTest(CommandTest):
     domains = itertools.cycle((60, 61, 62))
 
-    def peer(self, *lines):
-        process = Process(self, [PEER], self.environment, subprocess.PIPE)
+    def peer(self, *lines, program=None):
+        process = Process(self, [program or PEER], self.environment, subprocess.PIPE)
         process.expect("ready")
         self.ask(process, *lines)
         return process
@@ -52,6 +53,12 @@ class WaitTest(CommandTest):
                 return report
             self.assertLess(time.monotonic(), deadline, report)
 
+    def until_refused(self, pattern, *arguments):
+        self.until_result(
+            ("wait", "--limit", "4s", *arguments),
+            lambda status, _, err: status == 1 and re.search(pattern, err),
+        )
+
 
 class ClockTest(WaitTest):
     def test_a_paused_clock_is_ready_and_reported(self):
@@ -70,10 +77,11 @@ class ClockTest(WaitTest):
         self.until_reason("two-publishers")
         report = self.until_reason("two-publishers", "--running")
         self.assertEqual(report["publishers"], 2)
-        status, _, err = self.result("wait", "--running", "--limit", "4s")
-        self.assertEqual(status, 1)
-        self.assertIn("the clock is not ready (two-publishers): 2 publishers of /clock tick by turns: ", err)
-        self.assertRegex(err, r"(/sim and /player|/player and /sim); stop all but one\n$")
+        self.until_refused(
+            r"the clock is not ready \(two-publishers\): 2 publishers of /clock tick by turns: "
+            r"(/sim and /player|/player and /sim); stop all but one\n$",
+            "--running",
+        )
         self.ask(other, "stop")  # it stays, and is silent
         status, report = self.wait_json("--running")
         self.assertEqual((status, report["reason"]), (0, "ready"))
@@ -89,9 +97,10 @@ class ClockTest(WaitTest):
         self.peer("node sim", "clock2 1000 1500 5")
         report = self.until_reason("two-streams", "--running")
         self.assertAlmostEqual(report["apart_ns"] / 1e9, 1500, delta=60)
-        status, _, err = self.result("wait", "--running", "--limit", "4s")
-        self.assertEqual(status, 1)
-        self.assertRegex(err, r"not ready \(two-streams\): one publisher of /clock sends two times that are 1\d\d\d\.\d{3} s apart")
+        self.until_refused(
+            r"not ready \(two-streams\): one publisher of /clock sends two times that are 1\d\d\d\.\d{3} s apart",
+            "--running",
+        )
 
     def test_max_error(self):
         self.peer("node sim", "clock 1000 100 100")
@@ -103,16 +112,15 @@ class ClockTest(WaitTest):
         self.assertGreater(report["rtf_for_max_error"], 0)
         self.assertLess(report["rtf_for_max_error"], 0.6)
         if report["rate_for_max_error_hz"] is not None:
-            self.assertGreaterEqual(report["rate_for_max_error_hz"], 19)
+            self.assertGreaterEqual(report["rate_for_max_error_hz"], 18 * min(1, report["rtf"]))
         status, out, _ = self.result("wait", "--limit", "100s", "--max-error", "1h")
         self.assertEqual(status, 0)
-        self.assertRegex(out, r"^ready: time 1\d+\.\d{9}  .* Hz  rtf .*  wrong by at most [1-9]\d\d+\.\d ms\n$")
-        status, _, err = self.result("wait", "--limit", "4s", "--max-error", "1ns")
-        self.assertEqual(status, 1)
-        self.assertRegex(
-            err,
-            r"not ready \(inexact\): its time is wrong by up to .* ms \(factor .* x latency .* ms \+ one tick\); "
+        self.assertRegex(out, r"^ready: time 1\d+\.\d{9}  .* Hz  rtf .*  its time is wrong by at most [1-9]\d\d+\.\d ms \(allowed are .*\)\n$")
+        self.until_refused(
+            r"not ready \(inexact\): its time is wrong by up to .* ms \(factor .* x latency .* ms \+ one tick of .* ms\); "
             r"allowed are 0\.0 ms\. Enough is .*a factor of 0\.000 at this rate\n$",
+            "--max-error",
+            "1ns",
         )
 
     def test_usage(self):
@@ -153,7 +161,8 @@ class ActivateTest(WaitTest):
         slow = self.lifecycle("slow", 1, "slow")
         inactive = self.lifecycle("inactive", 2, "accept")
         status, out, err = self.activate("/camera", "slow", "/inactive")
-        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(status, 0, err)
+        self.assert_no_errors(err)
         self.assertRegex(out, r"^ready: time .*\n/camera: activated\n/slow: activated\n/inactive: activated\n$")
         for node, count in ((camera, 2), (slow, 2), (inactive, 1)):
             if count == 2:
@@ -194,7 +203,7 @@ class ActivateTest(WaitTest):
         ):
             status, out, err = self.result("wait", "--limit", limit, "--activate", name)
             self.assertEqual(status, 1, out + err)
-            self.assertRegex(err, f"^timebase wait: {text}")
+            self.assertRegex(err, f"(?m)^timebase wait: {text}")
         status, report = self.wait_json("--activate", "/liar", "/refuser")
         self.assertEqual((status, report["ready"], report["reason"]), (1, False, "not-active"))
         self.assertEqual([node["outcome"] for node in report["nodes"]], ["failed", "not-asked"])

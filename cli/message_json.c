@@ -1,0 +1,354 @@
+#include "message_json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "text.h"
+
+typedef struct decoder {
+  tb__message_t message;
+  size_t at;
+  size_t items_max; /* 0: all */
+} decoder_t;
+
+/* --- numbers and texts --- */
+
+/* The shortest text that is this number again: 0.1 and not 0.10000000149011612. */
+static double nearest(float value)
+{
+  char text[32];
+  for (int digits = 6; digits < 9; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, (double)value);
+    double read = strtod(text, NULL);
+    float again = (float)read;
+    if (!(again < value) && !(again > value)) return read;
+  }
+  return (double)value;
+}
+
+static json_t *double_json(double value)
+{
+  if (isfinite(value)) return json_real(value);
+  return json_string(isnan(value) ? ".nan" : value > 0 ? ".inf" : "-.inf");
+}
+
+static json_t *unsigned_json(uint64_t value)
+{
+  char text[24];
+  if (value <= INT64_MAX) return json_integer((json_int_t)value);
+  snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+  return json_string(text);
+}
+
+static json_t *number_json(tb__field_kind_t kind, uint64_t bits)
+{
+  uint32_t low = (uint32_t)bits;
+  float single;
+  double wide;
+  switch (kind) {
+  case TB__FIELD_BOOL:
+    return json_boolean(bits != 0);
+  case TB__FIELD_INT8:
+    return json_integer((int8_t)low);
+  case TB__FIELD_INT16:
+    return json_integer((int16_t)low);
+  case TB__FIELD_INT32:
+    return json_integer((int32_t)low);
+  case TB__FIELD_INT64:
+    return json_integer((int64_t)bits);
+  case TB__FIELD_FLOAT32:
+    memcpy(&single, &low, sizeof single);
+    return double_json(isfinite(single) ? nearest(single) : (double)single);
+  case TB__FIELD_FLOAT64:
+    memcpy(&wide, &bits, sizeof wide);
+    return double_json(wide);
+  default:
+    return unsigned_json(bits);
+  }
+}
+
+/* NULL: no memory. */
+static json_t *text_value(const char *text, size_t length)
+{
+  char *copy = strndup(text, length);
+  json_t *out = copy ? text_json(copy) : NULL;
+  free(copy);
+  return out;
+}
+
+static void put_utf8(char *out, size_t *length, uint32_t code)
+{
+  if (code < 0x80) {
+    out[(*length)++] = (char)code;
+  } else if (code < 0x800) {
+    out[(*length)++] = (char)(0xC0 | code >> 6);
+    out[(*length)++] = (char)(0x80 | (code & 0x3F));
+  } else {
+    out[(*length)++] = (char)(0xE0 | (code >> 12 & 0x0F));
+    out[(*length)++] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[(*length)++] = (char)(0x80 | (code & 0x3F));
+  }
+}
+
+/* Characters of the basic plane; of others something else is shown. */
+static tb_status_t wide_json(decoder_t *decoder, json_t **out)
+{
+  uint64_t length, unit;
+  bool is_short = decoder->message.has_short_wide;
+  tb_status_t status = tb__message_bits(&decoder->message, 4, &decoder->at, &length);
+  if (status) return status;
+  size_t count = (size_t)(is_short ? length / 2 : length), used = 0;
+  if (count > decoder->message.size) return TB_ERR_TRUNCATED;
+  char *text = malloc(3 * count + 1);
+  if (!text) return TB_ERR_NO_MEMORY;
+  for (size_t i = 0; !status && i < count; i++) {
+    status = tb__message_bits(&decoder->message, is_short ? 2 : 4, &decoder->at, &unit);
+    if (!status) put_utf8(text, &used, (uint32_t)unit & 0xFFFF);
+  }
+  if (!status) *out = text_value(text, used);
+  free(text);
+  return status;
+}
+
+/* --- fields --- */
+
+static tb_status_t struct_json(decoder_t *decoder, uint32_t type, bool is_shown, json_t **out);
+
+/* *out stays as it is unless `is_shown`; NULL in it: no memory. */
+static tb_status_t element_json(decoder_t *decoder, const tb__field_type_t *is, bool is_shown,
+                                json_t **out)
+{
+  const char *text;
+  size_t length;
+  uint64_t bits;
+  tb_status_t status;
+  if (is->kind == TB__FIELD_STRUCT) return struct_json(decoder, is->type, is_shown, out);
+  if (is->kind == TB__FIELD_STRING) {
+    status = tb__message_string(&decoder->message, &decoder->at, &text, &length);
+    if (!status && is_shown) *out = text_value(text, length);
+    return status;
+  }
+  if (is->kind == TB__FIELD_WSTRING) {
+    json_t *value = NULL;
+    status = wide_json(decoder, &value);
+    if (is_shown)
+      *out = value;
+    else
+      json_decref(value);
+    return status;
+  }
+  status = tb__message_bits(&decoder->message, tb__field_width(is->kind), &decoder->at, &bits);
+  if (!status && is_shown) *out = number_json(is->kind, bits);
+  return status;
+}
+
+/* Numbers that are not shown are not read one by one. */
+static bool skip_numbers(decoder_t *decoder, const tb__field_type_t *is, size_t count)
+{
+  size_t width = tb__field_width(is->kind), left = decoder->message.size - decoder->at;
+  if (!width || count > left / width) return false;
+  decoder->at += count * width;
+  return true;
+}
+
+static tb_status_t elements_json(decoder_t *decoder, const tb__field_type_t *is, size_t count,
+                                 bool is_shown, json_t **out)
+{
+  json_t *list = is_shown ? json_array() : NULL;
+  size_t shown = decoder->items_max && count > decoder->items_max ? decoder->items_max : count;
+  tb_status_t status = TB_OK;
+  if (!is_shown) shown = 0;
+  for (size_t i = 0; !status && i < count; i++) {
+    json_t *item = NULL;
+    if (i > shown && skip_numbers(decoder, is, count - i)) break;
+    status = element_json(decoder, is, i < shown, &item);
+    if (!status && i < shown) json_push(list, item);
+  }
+  if (!status && is_shown && shown < count) json_push(list, json_string("..."));
+  if (status)
+    json_decref(list);
+  else if (is_shown)
+    *out = list;
+  return status;
+}
+
+static tb_status_t field_json(decoder_t *decoder, const tb__field_type_t *is, bool is_shown,
+                              json_t **out)
+{
+  uint64_t count = is->count;
+  tb_status_t status = TB_OK;
+  if (is->shape == TB__FIELD_SINGLE) return element_json(decoder, is, is_shown, out);
+  if (is->shape == TB__FIELD_SEQUENCE) {
+    status = tb__message_bits(&decoder->message, 4, &decoder->at, &count);
+    /* Each element has a byte at least. */
+    if (!status && count > decoder->message.size - decoder->at) status = TB_ERR_TRUNCATED;
+    if (!status && is->count && count > is->count) status = TB_ERR_CORRUPT;
+  }
+  return status ? status : elements_json(decoder, is, (size_t)count, is_shown, out);
+}
+
+static tb_status_t struct_json(decoder_t *decoder, uint32_t type, bool is_shown, json_t **out)
+{
+  const tb__schema_t *schema = decoder->message.schema;
+  const tb__schema_type_t *of = &schema->types[type];
+  json_t *object = is_shown ? json_object() : NULL;
+  uint64_t filler;
+  tb_status_t status = TB_OK;
+  if (!of->field_count && !schema->is_ros1)
+    status = tb__message_bits(&decoder->message, 1, &decoder->at, &filler);
+  for (uint32_t i = 0; !status && i < of->field_count; i++) {
+    const tb__schema_field_t *field = &schema->fields[of->first_field + i];
+    json_t *value = NULL;
+    status = field_json(decoder, &field->is, is_shown, &value);
+    if (!status && is_shown) json_put(object, field->name, value);
+  }
+  if (status)
+    json_decref(object);
+  else if (is_shown)
+    *out = object;
+  return status;
+}
+
+tb_status_t message_json(const tb__schema_t *schema, const void *data, size_t size,
+                         size_t items_max, json_t **out)
+{
+  decoder_t decoder = {.items_max = items_max};
+  tb_status_t status = tb__message_open(&decoder.message, schema, data, size);
+  json_t *object = NULL;
+  if (!status) status = struct_json(&decoder, schema->root, true, &object);
+  if (!status && !object) status = TB_ERR_NO_MEMORY;
+  if (!status) *out = object;
+  return status;
+}
+
+/* --- YAML --- */
+
+static bool is_word(const char *text)
+{
+  static const char *const words[] = {"true", "True", "TRUE", "false", "False", "FALSE", "yes",
+                                      "Yes",  "YES",  "no",   "No",    "NO",    "on",    "On",
+                                      "ON",   "off",  "Off",  "OFF",   "null",  "Null",  "NULL",
+                                      "y",    "Y",    "n",    "N"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(text, words[i])) return true;
+  return false;
+}
+
+/* A text that YAML reads as one without quotes; numbers as texts begin with ".inf" at most. */
+static bool is_plain(const char *text)
+{
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/.-";
+  bool is_special = !strcmp(text, ".nan") || !strcmp(text, ".inf") || !strcmp(text, "-.inf");
+  if (is_special) return true;
+  return *text && (strchr(letters, *text) || *text == '/') && !text[strspn(text, others)] &&
+         !is_word(text);
+}
+
+/* With as few digits as make it the same number. */
+static void print_real(double value)
+{
+  char text[40];
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    double again = strtod(text, NULL);
+    if (!(again < value) && !(again > value)) break;
+  }
+  text_out("%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+static void print_scalar(const json_t *value)
+{
+  if (json_is_real(value)) {
+    print_real(json_real_value(value));
+    return;
+  }
+  if (json_is_string(value) && is_plain(json_string_value(value))) {
+    text_out("%s", json_string_value(value));
+    return;
+  }
+  char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+  text_out("%s", text ? text : "null");
+  free(text);
+}
+
+static bool has_items(const json_t *value)
+{
+  return json_is_object(value) ? json_object_size(value) > 0
+                               : json_is_array(value) && json_array_size(value) > 0;
+}
+
+static bool is_flat(const json_t *list)
+{
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (has_items(json_array_get(list, i))) return false;
+  return true;
+}
+
+static void print_object(const json_t *object, int indent, bool is_first_placed);
+
+static void print_flat(const json_t *list)
+{
+  text_out("[");
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    text_out("%s", i ? ", " : "");
+    print_scalar(json_array_get(list, i));
+  }
+  text_out("]\n");
+}
+
+/* After "key:". */
+static void print_value(const json_t *value, int indent)
+{
+  if (json_is_object(value) && has_items(value)) {
+    text_out("\n");
+    print_object(value, indent + 2, false);
+  } else if (json_is_array(value) && is_flat(value)) {
+    text_out(" ");
+    print_flat(value);
+  } else if (json_is_array(value)) {
+    text_out("\n");
+    for (size_t i = 0; i < json_array_size(value); i++) {
+      const json_t *item = json_array_get(value, i);
+      text_out("%*s- ", indent, "");
+      if (has_items(item) && json_is_object(item)) {
+        print_object(item, indent + 2, true);
+      } else {
+        print_scalar(item);
+        text_out("\n");
+      }
+    }
+  } else {
+    text_out(" ");
+    print_scalar(value);
+    text_out("\n");
+  }
+}
+
+/* `is_first_placed`: the place of the first key has been printed, as "- ". */
+static void print_object(const json_t *object, int indent, bool is_first_placed)
+{
+  union {
+    const json_t *in;
+    json_t *out;
+  } of = {.in = object}; /* jansson's iterators take it so */
+  const char *key;
+  json_t *value;
+  json_object_foreach(of.out, key, value)
+  {
+    text_out("%*s%s:", is_first_placed ? 0 : indent, "", key);
+    is_first_placed = false;
+    print_value(value, indent);
+  }
+}
+
+void message_print_yaml(const json_t *message)
+{
+  if (has_items(message))
+    print_object(message, 0, false);
+  else
+    text_out("{}\n");
+}

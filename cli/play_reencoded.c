@@ -1,0 +1,221 @@
+#include "play_reencoded.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/reencoder.h>
+
+#include "text.h"
+
+#define ROS1 "ros1"
+#define CDR  "cdr"
+
+/* A topic of the recording, and what it is on the graph. */
+struct play_reencoded_topic {
+  play_reencoded_topic_t *next;
+  char *name, *type;         /* as recorded */
+  bool is_left_out;          /* which was reported */
+  tb_bag_topic_t info;       /* for the graph */
+  tb_reencoder_t *reencoder; /* NULL: its messages are as the graph has them */
+  void *handle;              /* of the graph's transport */
+};
+
+static bool is_of_graph(const play_reencoded_t *self, const tb_bag_topic_t *info)
+{
+  return strcmp(info->serialization_format, self->to_ros1 ? ROS1 : CDR) == 0;
+}
+
+bool play_reencoded_is_needed(const tb_bag_info_t *info, bool to_ros1)
+{
+  for (size_t i = 0; i < info->topic_count; i++)
+    if (strcmp(info->topics[i].serialization_format, to_ros1 ? CDR : ROS1) == 0) return true;
+  return false;
+}
+
+static void topic_free(play_reencoded_topic_t *topic)
+{
+  tb_reencoder_destroy(topic->reencoder);
+  free(topic->name);
+  free(topic->type);
+  free(topic);
+}
+
+/* What it is on the graph. */
+static void describe(const play_reencoded_t *self, play_reencoded_topic_t *topic,
+                     const tb_bag_topic_t *info)
+{
+  topic->info = *info;
+  if (!topic->reencoder) return;
+  const tb_reencoder_type_t *to =
+      self->to_ros1 ? tb_reencoder_ros1(topic->reencoder) : tb_reencoder_ros2(topic->reencoder);
+  topic->info.type = to->name;
+  topic->info.definition = to->definition;
+  topic->info.definition_encoding = to->encoding;
+  topic->info.serialization_format = self->to_ros1 ? ROS1 : CDR;
+  topic->info.type_hash = self->to_ros1 ? tb_reencoder_md5sum(topic->reencoder) : "";
+}
+
+static tb_status_t find_counterpart(play_reencoded_topic_t *topic, const tb_bag_topic_t *info,
+                                    tb_error_t *error)
+{
+  const tb_reencoder_type_t from = {info->type, info->definition_encoding, info->definition};
+  return tb_reencoder_find(&from, NULL, 0, &topic->reencoder, error);
+}
+
+static bool refuse(const play_reencoded_t *self, play_reencoded_topic_t *topic, const char *why)
+{
+  flockfile(stderr);
+  command_begin_warning(self->command);
+  text_err("%s (%s) is not played: %s\n", topic->name, topic->type, why);
+  funlockfile(stderr);
+  topic->is_left_out = true;
+  return false;
+}
+
+static bool choose(const play_reencoded_t *self, play_reencoded_topic_t *topic,
+                   const tb_bag_topic_t *info)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  bool is_known = is_of_graph(self, info) ||
+                  strcmp(info->serialization_format, self->to_ros1 ? CDR : ROS1) == 0;
+  if (!is_known) return refuse(self, topic, "it is serialized as neither ROS 1 nor ROS 2 does");
+  if (!is_of_graph(self, info) && find_counterpart(topic, info, &error))
+    return refuse(self, topic, error.text);
+  describe(self, topic, info);
+  topic->is_left_out = self->to.ops->takes && !self->to.ops->takes(self->to.self, &topic->info);
+  return !topic->is_left_out;
+}
+
+static play_reencoded_topic_t *find(const play_reencoded_t *self, const tb_bag_topic_t *info)
+{
+  play_reencoded_topic_t *topic = self->topics;
+  while (topic && (strcmp(topic->name, info->name) != 0 || strcmp(topic->type, info->type) != 0))
+    topic = topic->next;
+  return topic;
+}
+
+/* --- what the player calls --- */
+
+static bool takes(void *user, const tb_bag_topic_t *info)
+{
+  play_reencoded_t *self = user;
+  play_reencoded_topic_t *topic = find(self, info);
+  if (topic) return !topic->is_left_out;
+  topic = calloc(1, sizeof *topic);
+  if (!topic) return true; /* add_topic fails */
+  topic->name = strdup(info->name);
+  topic->type = strdup(info->type);
+  if (!topic->name || !topic->type) {
+    topic_free(topic);
+    return true;
+  }
+  topic->next = self->topics;
+  self->topics = topic;
+  return choose(self, topic, info);
+}
+
+static tb_status_t add_topic(void *user, const tb_bag_topic_t *info, void **out_handle,
+                             tb_error_t *error)
+{
+  play_reencoded_t *self = user;
+  play_reencoded_topic_t *topic = find(self, info);
+  if (!topic) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  describe(self, topic, info); /* the reader may be another than that of `takes` */
+  *out_handle = topic;
+  return self->to.ops->add_topic(self->to.self, &topic->info, &topic->handle, error);
+}
+
+static tb_status_t publish_as(void *user, void *handle, const char *publisher, const void *data,
+                              size_t size, tb_error_t *error)
+{
+  const play_reencoded_t *self = user;
+  const play_reencoded_topic_t *topic = handle;
+  if (topic->reencoder) {
+    tb_status_t status = tb_reencoder_run(topic->reencoder, data, size, &data, &size, error);
+    if (status) return status == TB_ERR_NO_MEMORY ? status : TB_ERR_INVALID; /* of this message */
+  }
+  const tb_play_transport_ops_t *ops = self->to.ops;
+  return ops->publish_as
+             ? ops->publish_as(self->to.self, topic->handle, publisher, data, size, error)
+             : ops->publish(self->to.self, topic->handle, data, size, error);
+}
+
+static tb_status_t settle(void *user, tb_duration_t limit, tb_error_t *error)
+{
+  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
+  return to->ops->settle(to->self, limit, error);
+}
+
+static tb_status_t flush(void *user, tb_duration_t limit, tb_error_t *error)
+{
+  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
+  return to->ops->flush(to->self, limit, error);
+}
+
+static void interrupt(void *user)
+{
+  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
+  to->ops->interrupt(to->self);
+}
+
+static void split(void *user, const char *closed, const char *opened)
+{
+  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
+  to->ops->split(to->self, closed, opened);
+}
+
+static tb_status_t limit(void *user, int64_t *out_ns, tb_error_t *error)
+{
+  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
+  return to->ops->limit(to->self, out_ns, error);
+}
+
+static void set_time(void *user, int64_t time_ns, bool jumps)
+{
+  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
+  to->ops->set_time(to->self, time_ns, jumps);
+}
+
+static void name_holder(void *user, char *out, size_t size)
+{
+  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
+  to->ops->name_holder(to->self, out, size);
+}
+
+static void watch_limit(void *user, void (*wake)(void *wake_user), void *wake_user)
+{
+  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
+  to->ops->watch_limit(to->self, wake, wake_user);
+}
+
+/* --- begin and end --- */
+
+tb_play_transport_t play_reencoded_begin(play_reencoded_t *self, const command_t *command,
+                                         bool to_ros1, const tb_play_transport_t *to)
+{
+  *self = (play_reencoded_t){.command = command, .to_ros1 = to_ros1, .to = *to};
+  const tb_play_transport_ops_t *ops = to->ops;
+  self->ops = (tb_play_transport_ops_t){
+      .takes = takes,
+      .add_topic = add_topic,
+      .publish_as = publish_as,
+      .settle = ops->settle ? settle : NULL,
+      .flush = ops->flush ? flush : NULL,
+      .interrupt = ops->interrupt ? interrupt : NULL,
+      .split = ops->split ? split : NULL,
+      .limit = ops->limit ? limit : NULL,
+      .set_time = ops->set_time ? set_time : NULL,
+      .name_holder = ops->name_holder ? name_holder : NULL,
+      .watch_limit = ops->watch_limit ? watch_limit : NULL,
+  };
+  return (tb_play_transport_t){&self->ops, self, to->clock};
+}
+
+void play_reencoded_end(play_reencoded_t *self)
+{
+  while (self->topics) {
+    play_reencoded_topic_t *topic = self->topics;
+    self->topics = topic->next;
+    topic_free(topic);
+  }
+}

@@ -1,0 +1,25 @@
+# timebase_rosbag: rosbag of ROS 1 for C++ (librosbag-dev), which tests and benchmarks compare with; a target if it
+# is there. Its pkg-config file names packages that Debian does not have.
+find_path(TB_ROSBAG_INCLUDE rosbag/bag.h)
+find_library(TB_ROSBAG_LIBRARY rosbag_storage)
+if(TB_ROSBAG_INCLUDE AND TB_ROSBAG_LIBRARY AND NOT TARGET timebase_rosbag)
+  set(rosbag_includes ${TB_ROSBAG_INCLUDE})
+  set(rosbag_whole TRUE)
+  foreach(header pluginlib/class_loader.hpp class_loader/class_loader.hpp rcpputils/shared_library.hpp
+      rcutils/allocator.h ament_index_cpp/get_resource.hpp)
+    string(MAKE_C_IDENTIFIER "TB_ROSBAG_${header}" variable)
+    get_filename_component(folder ${header} DIRECTORY)
+    find_path(${variable} ${header} PATH_SUFFIXES ${folder})
+    if(${variable})
+      list(APPEND rosbag_includes ${${variable}})
+    else()
+      set(rosbag_whole FALSE)
+    endif()
+  endforeach()
+  if(rosbag_whole)
+    add_library(timebase_rosbag INTERFACE)
+    target_include_directories(timebase_rosbag SYSTEM INTERFACE ${rosbag_includes})
+    target_link_libraries(timebase_rosbag INTERFACE ${TB_ROSBAG_LIBRARY} roscpp_serialization rostime cpp_common
+      console_bridge class_loader boost_system)
+  endif()
+endif()

@@ -1,0 +1,67 @@
+/* What to do about findings of a ROS 1 graph. */
+#include <stddef.h>
+
+#include "contract/rules.h"
+
+#define LAUNCH_SIM_TIME "<param name=\"/use_sim_time\" type=\"bool\" value=\"true\"/>"
+#define LAUNCH_PLAY                                                                                \
+  "<node pkg=\"rosbag\" type=\"play\" name=\"player\" args=\"--clock $(arg bag)\"/>"
+
+/* Rules that only ROS 1 has are not here: their own texts are of ROS 1. */
+static const tb__remedies_t rules[TB__RULE_COUNT] = {
+    [TB__RULE_MIXED_TIME_BASE] =
+        {
+            .remedy_ros = "rosnode kill {subjects}",
+            .remedy_timebase = "timebase param get /use_sim_time --ros1",
+            .remedy_launch = LAUNCH_SIM_TIME "  <!-- before its <node>; then start it again -->",
+        },
+    [TB__RULE_CLOCK_TWO_PUBLISHERS] =
+        {
+            .remedy_ros = "rosnode kill NODE",
+            .remedy_timebase = "timebase nodes --ros1",
+            .remedy_launch = "<node pkg=\"rosbag\" type=\"play\" name=\"player\" args=\"$(arg "
+                             "bag)\"/>  <!-- without --clock beside a simulator -->",
+        },
+    [TB__RULE_CLOCK_TWO_STREAMS] =
+        {
+            .remedy_ros = "rostopic echo {subject}",
+            .remedy_timebase = "timebase watch --ros1",
+            .remedy_launch = "<remap from=\"{subject}\" to=\"{subject}_recorded\"/>  <!-- where a "
+                             "recorded /clock is played beside the player's own -->",
+        },
+    [TB__RULE_NO_CLOCK_RECEIVED] =
+        {
+            .remedy_ros = "rosnode info {subject}",
+            .remedy_timebase = "timebase serve --ros1",
+            .remedy_launch = LAUNCH_PLAY "  <!-- or a simulator -->",
+        },
+    [TB__RULE_CLOCK_STALL] =
+        {
+            .remedy_ros = "rostopic hz {subject}",
+            .remedy_timebase = "timebase watch --ros1",
+            .remedy_launch = "<node ... respawn=\"true\"/>  <!-- of what publishes {subject} -->",
+        },
+    [TB__RULE_CLOCK_BACKWARDS] =
+        {
+            .remedy_ros = "rostopic echo {subject}",
+            .remedy_timebase = "timebase watch --ros1",
+            .remedy_launch = LAUNCH_PLAY "  <!-- without --loop -->",
+        },
+    [TB__RULE_CLOCK_ZERO] =
+        {
+            .remedy_ros = "rostopic echo -n 1 {subject}",
+            .remedy_timebase = "timebase watch --ros1",
+            .remedy_launch = LAUNCH_PLAY "  <!-- its first tick is not 0 -->",
+        },
+    [TB__RULE_TIME_BASE_UNKNOWN] =
+        {
+            .remedy_ros = "rosnode info {subject}",
+            .remedy_timebase = "timebase nodes --ros1",
+            .remedy_launch = LAUNCH_SIM_TIME,
+        },
+};
+
+const tb__remedies_t *tb__rule_ros1(tb__rule_id_t id)
+{
+  return (unsigned)id < TB__RULE_COUNT && rules[id].remedy_ros ? &rules[id] : NULL;
+}

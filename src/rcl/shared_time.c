@@ -1,0 +1,107 @@
+#include "rcl/shared_time.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/source.h>
+#include <timebase/timeline.h>
+
+#include "rcl/note.h"
+#include "rcl/report.h"
+
+#define VARIABLE "TIMEBASE_SOURCE"
+
+/* ---- whether it is followed ---- */
+
+typedef enum decision { UNDECIDED, NOT_FOLLOWED, FOLLOWED } decision_t;
+
+static _Atomic int decision;
+static pthread_mutex_t deciding = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool is_deciding; /* on this thread: its calls go to librcl */
+
+const char *tb__shared_time_name(void)
+{
+  const char *name = getenv(VARIABLE);
+  return name ? name : "";
+}
+
+static decision_t decide(const tb__librcl_t *rcl)
+{
+  const char *name = tb__shared_time_name();
+  if (!name[0]) return NOT_FOLLOWED;
+  if (strncmp(name, "shm:", 4) != 0) {
+    tb__rcl_note("nodes keep their own time: %s=%s is no shared time (shm:NAME)", VARIABLE, name);
+    return NOT_FOLLOWED;
+  }
+  tb__librcl_release_t release;
+  tb__librcl_recognise(rcl, &release);
+  if (!release.name) {
+    tb__rcl_note("nodes keep their own time: this librcl is of an unknown release (%s); a newer "
+                 "timebase may know it, else follow /clock",
+                 release.reason);
+    tb__report_write("left_alone");
+    return NOT_FOLLOWED;
+  }
+  return FOLLOWED;
+}
+
+static bool decide_once(void)
+{
+  const tb__librcl_t *rcl = tb__librcl();
+  if (is_deciding || !rcl) return false;
+  is_deciding = true;
+  pthread_mutex_lock(&deciding);
+  if (atomic_load(&decision) == UNDECIDED) {
+    decision_t decided = decide(rcl);
+    atomic_store(&decision, decided);
+  }
+  pthread_mutex_unlock(&deciding);
+  is_deciding = false;
+  return atomic_load(&decision) == FOLLOWED;
+}
+
+bool tb__shared_time_is_followed(void)
+{
+  int decided = atomic_load_explicit(&decision, memory_order_acquire);
+  return decided == UNDECIDED ? decide_once() : decided == FOLLOWED;
+}
+
+/* ---- the clock ---- */
+
+tb_clock_t *_Atomic tb__shared_time_clock;
+
+/* rcl's readers never wait for a jump: they may hold the lock of an interpreter that a callback
+ * needs (J10). */
+static tb_status_t create(tb_clock_t **out)
+{
+  tb_clock_t *clock = NULL;
+  tb_timeline_options_t options = TB_TIMELINE_OPTIONS_INIT;
+  options.readers_never_block = true;
+  tb_status_t status = tb_clock_create(NULL, &clock);
+  tb_source_t *source = status ? NULL : tb_source_get_default();
+  if (!status && !source) status = TB_ERR_NOT_FOUND;
+  if (!status) status = tb_timeline_set_options(tb_source_timeline(source), &options);
+  if (status)
+    tb_clock_destroy(clock);
+  else
+    *out = clock;
+  return status;
+}
+
+tb_status_t tb__shared_time_open(tb_clock_t **out)
+{
+  static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+  *out = atomic_load_explicit(&tb__shared_time_clock, memory_order_acquire);
+  if (*out) return TB_OK;
+  tb_status_t status = TB_OK;
+  pthread_mutex_lock(&opening);
+  *out = atomic_load(&tb__shared_time_clock);
+  if (!*out) {
+    tb__rcl_note_core_log();
+    status = create(out);
+    if (!status) atomic_store(&tb__shared_time_clock, *out);
+  }
+  pthread_mutex_unlock(&opening);
+  return status;
+}

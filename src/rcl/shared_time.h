@@ -1,0 +1,37 @@
+/* The time that the ROS clocks of this process follow. One clock of the core serves them all; it
+ * lives as long as the process. */
+#ifndef TB_RCL_SHARED_TIME_H
+#define TB_RCL_SHARED_TIME_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <timebase/clock.h>
+
+#include "rcl/librcl.h"
+
+/* Whether this process's ROS clocks follow: TIMEBASE_SOURCE names a shared time, and its librcl is
+ * of a known release. Decided at the first call; why not is noted once. [any thread] */
+bool tb__shared_time_is_followed(void);
+
+/* The name in TIMEBASE_SOURCE. */
+const char *tb__shared_time_name(void);
+
+/* Makes the clock, if it is not made yet. An error is also noted. [any thread] */
+tb_status_t tb__shared_time_open(tb_clock_t **out) TB_WARN_UNUSED;
+
+/* NULL: it is not made yet. */
+extern tb_clock_t *_Atomic tb__shared_time_clock;
+
+/* Never blocks: until a jump is committed it is the time before (J10). [any thread] [from
+ * callbacks] After tb__shared_time_open only. */
+static inline tb_status_t tb__shared_time_now(int64_t *out_ns)
+{
+  tb_time_t time;
+  tb_status_t status =
+      tb_clock_now(atomic_load_explicit(&tb__shared_time_clock, memory_order_acquire), &time);
+  if (__builtin_expect(!status, 1)) *out_ns = time.ns;
+  return status;
+}
+
+#endif

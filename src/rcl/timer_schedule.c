@@ -1,0 +1,313 @@
+#include "rcl/timer_schedule.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <timebase/condition.h>
+
+#include "base/fork.h"
+#include "base/heap.h"
+#include "platform/thread.h"
+#include "rcl/librcl.h"
+#include "rcl/note.h"
+#include "rcl/shared_time.h"
+#include "rcl/table.h"
+
+#define FIRST_IDS 16
+
+struct tb__rcl_timer {
+  tb__table_node_t node; /* first; by `impl`, once that is there */
+  rcl_jump_callback_t callback;
+  void *user_data;
+  void *impl; /* NULL: librcl has not made it yet, and nothing may be called */
+  uint32_t id;
+  bool is_triggered;  /* and not called since: its deadline is that of the call after it */
+  bool missed_a_jump; /* back, while it was made */
+};
+
+/* All by the mutex. A forked child has no thread here, and does not take it: another thread may
+ * have held it at the fork. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t fired = PTHREAD_COND_INITIALIZER;
+static tb__heap_t heap; /* of ids, by the time of the next call */
+static tb__rcl_timer_t **by_id;
+static uint32_t *free_ids;
+static uint32_t id_count, free_count;
+static tb__table_t by_impl;
+static const tb__rcl_timer_t *firing; /* its callback is being called */
+static tb_cond_t *changed;
+static int64_t waits_until_ns = INT64_MIN; /* the thread; INT64_MIN: it does not wait */
+static bool is_running;
+static bool is_at_exit; /* nothing is triggered any more */
+
+static _Atomic uint32_t timers; /* that exist */
+
+static _Thread_local struct {
+  const rcl_timer_t *timer;
+  tb__rcl_timer_t *record;
+} making __attribute__((tls_model("initial-exec")));
+
+/* ---- deadlines ---- */
+
+static void clear_deadline_locked(const tb__rcl_timer_t *self)
+{
+  if (tb__heap_contains(&heap, self->id)) tb__heap_remove(&heap, self->id);
+}
+
+static void set_deadline_locked(const tb__rcl_timer_t *self, int64_t next_ns)
+{
+  if (tb__heap_contains(&heap, self->id))
+    tb__heap_change(&heap, self->id, next_ns);
+  else
+    tb__heap_insert(&heap, (tb__heap_entry_t){next_ns, tb__heap_make_rank(&heap, self->id)});
+  if (next_ns >= waits_until_ns) return;
+  waits_until_ns = next_ns; /* one signal is enough */
+  tb_cond_signal(changed);
+}
+
+/* By when librcl will want the timer to be called next. */
+static void arm_locked(tb__rcl_timer_t *self)
+{
+  const tb__librcl_t *rcl = tb__librcl();
+  const rcl_timer_t timer = {self->impl};
+  bool is_canceled = true;
+  int64_t next_ns;
+  self->is_triggered = false;
+  if (rcl->timer_is_canceled(&timer, &is_canceled) == RCL_RET_OK && !is_canceled &&
+      rcl->timer_get_next_call_time(&timer, &next_ns) == RCL_RET_OK)
+    set_deadline_locked(self, next_ns);
+  else
+    clear_deadline_locked(self);
+}
+
+/* It will probably be called, and then be due one period later: with that deadline in place the
+ * call need not wake the schedule. */
+static void expect_call_locked(tb__rcl_timer_t *self, int64_t due_ns)
+{
+  const rcl_timer_t timer = {self->impl};
+  int64_t period_ns = 0;
+  self->is_triggered = true;
+  if (tb__librcl()->timer_get_period(&timer, &period_ns) == RCL_RET_OK && period_ns > 0 &&
+      due_ns <= INT64_MAX - period_ns)
+    set_deadline_locked(self, due_ns + period_ns);
+  else
+    clear_deadline_locked(self);
+}
+
+/* ---- the thread ---- */
+
+/* librcl's callback triggers the guard condition of a timer that is due, at a jump forward. */
+static void trigger_locked(tb__rcl_timer_t *self)
+{
+  static const rcl_time_jump_t tick = {RCL_ROS_TIME_NO_CHANGE, {1}};
+  firing = self;
+  pthread_mutex_unlock(&mutex);
+  self->callback(&tick, false, self->user_data);
+  pthread_mutex_lock(&mutex);
+  firing = NULL;
+  pthread_cond_broadcast(&fired);
+}
+
+static void trigger_due_locked(int64_t now_ns)
+{
+  const tb__heap_entry_t *first;
+  while (now_ns > 0 && !is_at_exit && (first = tb__heap_min(&heap)) && first->key <= now_ns) {
+    tb__rcl_timer_t *self = by_id[tb__heap_id(first)];
+    if (self->is_triggered) {
+      clear_deadline_locked(self); /* it was not called: once is enough */
+      continue;
+    }
+    expect_call_locked(self, first->key);
+    trigger_locked(self);
+    if (tb__shared_time_now(&now_ns)) now_ns = 0; /* it may have gone back meanwhile */
+  }
+}
+
+/* Until the first deadline, or until one that is earlier comes. A page of shared memory is asked to
+ * wake this process then, and not at each tick. */
+static void wait_locked(void)
+{
+  const tb__heap_entry_t *first = tb__heap_min(&heap);
+  tb_status_t status;
+  waits_until_ns = first ? first->key : INT64_MAX;
+  if (first) {
+    tb_time_t target = {first->key > 0 ? first->key : 1, TB_TIME_ROS};
+    status = tb_cond_wait_until(changed, &mutex, target, NULL, NULL);
+  } else {
+    status = tb_cond_wait_for(changed, &mutex, (tb_duration_t){INT64_MAX}, NULL, NULL);
+  }
+  (void)
+      status; /* TB_ERR_CLOCK_CHANGED, at another publisher: whatever ends it, time is read again */
+  waits_until_ns = INT64_MIN;
+}
+
+static void *run(void *unused)
+{
+  (void)unused;
+  pthread_mutex_lock(&mutex);
+  for (;;) {
+    int64_t now_ns = 0;
+    if (tb__shared_time_now(&now_ns)) now_ns = 0;
+    trigger_due_locked(now_ns);
+    while (is_at_exit) /* a deadline that has passed would not release the mutex */
+      pthread_cond_wait(&fired, &mutex);
+    wait_locked();
+  }
+  return NULL;
+}
+
+/* Guard conditions belong to libraries that were loaded before this is registered, and so end after
+ * it is called. */
+static void stop_at_exit(void)
+{
+  if (tb__is_forked()) return;
+  pthread_mutex_lock(&mutex);
+  is_at_exit = true;
+  while (firing)
+    pthread_cond_wait(&fired, &mutex);
+  pthread_mutex_unlock(&mutex);
+}
+
+/* It runs as long as the process. */
+static tb_status_t start_locked(void)
+{
+  tb_clock_t *shared;
+  tb__thread_t thread;
+  if (is_running) return TB_OK;
+  tb_status_t status = tb__shared_time_open(&shared);
+  if (!status && !changed) status = tb_cond_create(shared, &changed);
+  if (!status && atexit(stop_at_exit)) status = TB_ERR_NO_MEMORY;
+  if (!status) status = tb__thread_start(&thread, "tb-rcl-timers", run, NULL);
+  if (status) return status;
+  tb__thread_detach(&thread);
+  is_running = true;
+  return TB_OK;
+}
+
+/* ---- ids ---- */
+
+static bool reserve_locked(void)
+{
+  if (!tb__table_reserve(&by_impl)) return false;
+  if (free_count > 0) return true;
+  uint32_t count = id_count ? 2 * id_count : FIRST_IDS;
+  if (count > TB__HEAP_IDS) return false;
+  tb__rcl_timer_t **larger = realloc(by_id, count * sizeof(*by_id));
+  if (larger) by_id = larger;
+  uint32_t *larger_ids = realloc(free_ids, count * sizeof *free_ids);
+  if (larger_ids) free_ids = larger_ids;
+  if (!larger || !larger_ids || tb__heap_reserve(&heap, count)) return false;
+  while (id_count < count)
+    free_ids[free_count++] = id_count++;
+  return true;
+}
+
+/* ---- timers ---- */
+
+void tb__rcl_timer_making_begin(const rcl_timer_t *timer)
+{
+  making.timer = timer;
+  making.record = NULL;
+}
+
+bool tb__rcl_timer_is_being_made(const void *user_data)
+{
+  return making.timer && user_data &&
+         (user_data == making.timer || user_data == making.timer->impl);
+}
+
+void tb__rcl_timer_making_end(const rcl_timer_t *timer, bool is_made)
+{
+  tb__rcl_timer_t *self = making.record;
+  making.timer = NULL;
+  making.record = NULL;
+  if (!is_made || !self) return;
+  pthread_mutex_lock(&mutex);
+  self->impl = timer->impl;
+  tb__table_insert(&by_impl, &self->node, tb__table_hash(0, self->impl));
+  bool missed_a_jump = self->missed_a_jump;
+  if (!missed_a_jump) arm_locked(self);
+  pthread_mutex_unlock(&mutex);
+  if (missed_a_jump) tb__rcl_timer_jumped(self, &(rcl_time_jump_t){RCL_ROS_TIME_NO_CHANGE, {-1}});
+}
+
+tb__rcl_timer_t *tb__rcl_timer_create(rcl_jump_callback_t callback, void *user_data)
+{
+  if (tb__is_forked()) return NULL;
+  tb__rcl_timer_t *self = calloc(1, sizeof *self);
+  if (!self) return NULL;
+  self->callback = callback;
+  self->user_data = user_data;
+  pthread_mutex_lock(&mutex);
+  tb_status_t status = start_locked();
+  bool is_ready = !status && reserve_locked();
+  if (is_ready) {
+    self->id = free_ids[--free_count];
+    by_id[self->id] = self;
+  }
+  pthread_mutex_unlock(&mutex);
+  if (status) tb__rcl_note("timers of ROS clocks cannot be woken: %s", tb_status_message(status));
+  if (!is_ready) {
+    free(self);
+    return NULL;
+  }
+  atomic_fetch_add(&timers, 1);
+  making.record = self;
+  return self;
+}
+
+void tb__rcl_timer_end(tb__rcl_timer_t *self)
+{
+  if (!self || tb__is_forked()) return;
+  pthread_mutex_lock(&mutex);
+  clear_deadline_locked(self);
+  if (self->impl) tb__table_remove(&by_impl, &self->node);
+  self->impl = NULL;
+  while (firing == self)
+    pthread_cond_wait(&fired, &mutex);
+  pthread_mutex_unlock(&mutex);
+}
+
+void tb__rcl_timer_destroy(tb__rcl_timer_t *self)
+{
+  if (!self) return;
+  if (making.record == self) making.record = NULL;
+  if (!tb__is_forked()) {
+    pthread_mutex_lock(&mutex);
+    clear_deadline_locked(self);
+    by_id[self->id] = NULL;
+    free_ids[free_count++] = self->id;
+    pthread_mutex_unlock(&mutex);
+    atomic_fetch_sub(&timers, 1);
+  }
+  free(self);
+}
+
+/* Back: librcl moves the next call, or triggers a timer that is due, which is left to the
+ * schedule. */
+void tb__rcl_timer_jumped(tb__rcl_timer_t *self, const rcl_time_jump_t *jump)
+{
+  pthread_mutex_lock(&mutex);
+  const rcl_timer_t timer = {self->impl};
+  if (!timer.impl && jump->delta.nanoseconds < 0) self->missed_a_jump = true;
+  pthread_mutex_unlock(&mutex);
+  int64_t next_ns, now_ns;
+  if (!timer.impl) return;
+  if (jump->delta.nanoseconds < 0 && !tb__shared_time_now(&now_ns) &&
+      (tb__librcl()->timer_get_next_call_time(&timer, &next_ns) != RCL_RET_OK || next_ns > now_ns))
+    self->callback(jump, false, self->user_data);
+  pthread_mutex_lock(&mutex);
+  if (self->impl) arm_locked(self);
+  pthread_mutex_unlock(&mutex);
+}
+
+void tb__rcl_timer_moved(const rcl_timer_t *timer)
+{
+  if (atomic_load_explicit(&timers, memory_order_relaxed) == 0 || tb__is_forked()) return;
+  pthread_mutex_lock(&mutex);
+  tb__table_node_t *node = tb__table_first(&by_impl, tb__table_hash(0, timer->impl));
+  while (node && ((tb__rcl_timer_t *)node)->impl != timer->impl)
+    node = tb__table_next(node);
+  if (node) arm_locked((tb__rcl_timer_t *)node);
+  pthread_mutex_unlock(&mutex);
+}

@@ -1,0 +1,91 @@
+#include "ros1/registration.h"
+
+#include <string.h>
+
+#include "base/list.h"
+#include "platform/time.h"
+#include "ros1/node.h"
+
+/* The master is asked at most so often, whoever says that something has changed. */
+#define RENEW_NS INT64_C(100000000)
+
+static void answered(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_message_t *answer,
+                     const tb_error_t *error)
+{
+  tb__ros1_registration_t *self = TB__ROS1_OWNER(exchange, tb__ros1_registration_t, exchange);
+  const tb__xmlrpc_value_t *value;
+  const char *text;
+  int64_t code;
+  if (self->is_stale) tb__ros1_loop_set_timer_in(self->node->loop, &self->timer, RENEW_NS);
+  self->is_stale = false;
+  if (!answer) {
+    tb__ros1_node_master_failed(self->node, error->text);
+  } else if (!tb__xmlrpc_answer(answer, &code, &text, &value) || code != 1 ||
+             value->type != TB__XMLRPC_ARRAY) {
+    tb__ros1_node_master_failed(self->node, "it refuses a registration");
+  } else {
+    self->node->was_registered = true;
+    self->registered(self, value);
+  }
+}
+
+/* The call of a method about the topic; the caller adds what else it takes. */
+static void begin_call(const tb__ros1_registration_t *self, const char *method,
+                       tb__xmlrpc_writer_t *out)
+{
+  tb__xmlrpc_begin_call(out, method);
+  tb__xmlrpc_put_string(out, self->node->name);
+  tb__xmlrpc_put_string(out, self->topic);
+}
+
+static void end_call(const tb__ros1_registration_t *self, tb__xmlrpc_writer_t *out)
+{
+  tb__xmlrpc_put_string(out, self->node->uri);
+  tb__xmlrpc_end(out);
+}
+
+static void call(tb__ros1_timer_t *timer)
+{
+  tb__ros1_registration_t *self = TB__ROS1_OWNER(timer, tb__ros1_registration_t, timer);
+  tb__ros1_node_t *node = self->node;
+  tb__xmlrpc_writer_t request;
+  if (node->is_displaced || self->exchange.is_active) return;
+  self->called_ns = tb__real_steady_now_ns();
+  begin_call(self, self->call, &request);
+  tb__xmlrpc_put_string(&request, self->type);
+  end_call(self, &request);
+  tb__xmlrpc_exchange_start(&self->exchange, node->loop, &node->master, &request, answered);
+}
+
+void tb__ros1_registration_renew(tb__ros1_registration_t *self)
+{
+  if (self->exchange.is_active) {
+    self->is_stale = true; /* it may be answered with what was true before */
+    return;
+  }
+  int64_t now_ns = tb__real_steady_now_ns(), at_ns = self->called_ns + RENEW_NS;
+  if (!self->called_ns || at_ns < now_ns) at_ns = now_ns;
+  tb__ros1_loop_set_timer(self->node->loop, &self->timer, at_ns);
+}
+
+void tb__ros1_registration_begin(tb__ros1_registration_t *self, tb__ros1_node_t *node)
+{
+  self->node = node;
+  self->timer.expired = call;
+  TB__CHAIN_APPEND(node->registrations, self);
+  tb__ros1_registration_renew(self);
+}
+
+void tb__ros1_registration_end(tb__ros1_registration_t *self)
+{
+  tb__ros1_node_t *node = self->node;
+  tb__xmlrpc_writer_t farewell;
+  TB__CHAIN_REMOVE(node->registrations, self);
+  tb__ros1_loop_clear_timer(node->loop, &self->timer);
+  tb__xmlrpc_exchange_cancel(&self->exchange);
+  if (!self->called_ns || tb__ros1_node_renew(node, self->call, self->topic)) return;
+  begin_call(self, self->farewell, &farewell);
+  end_call(self, &farewell);
+  tb__ros1_node_say(node, &farewell, self->call, self->topic);
+  self->called_ns = 0;
+}

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""preload_test LIBRARY TIMEBASE PUBLISHER HOST CLIENT...: programs with libtimebase-rcl.so preloaded, whose librcl is
+loaded RTLD_LOCAL."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from publishing import Publisher, remove_page
+
+LIBRARY, TIMEBASE, PUBLISHER, HOST = sys.argv[1:5]
+CLIENTS = {os.path.basename(path).removeprefix("librcl_client_").removesuffix(".so"): path for path in sys.argv[5:]}
+S = 1_000_000_000
+
+
+def start(release, scenario, source=None, **more):
+    environment = dict(os.environ, LD_PRELOAD=LIBRARY, **more)
+    environment.pop("TIMEBASE_SOURCE", None)
+    if source:
+        environment["TIMEBASE_SOURCE"] = source
+    return subprocess.Popen([HOST, CLIENTS[release], scenario], env=environment, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def finish(process):
+    try:
+        out, err = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    assert process.returncode == 0, (process.returncode, out, err)
+    return out.splitlines(), err.splitlines()
+
+
+def run(*arguments, **more):
+    return finish(start(*arguments, **more))
+
+
+class Preload(unittest.TestCase):
+    def setUp(self):
+        self.name = f"rcl-preload-{os.getpid()}"
+        self.source = f"shm:{self.name}"
+        self.publisher = Publisher(PUBLISHER, self.name)
+
+    def tearDown(self):
+        if self.publisher:
+            self.publisher.close()
+        remove_page(self.name)
+
+    def test_follows_in_each_release(self):
+        self.publisher.publish(7 * S)
+        for release in CLIENTS:
+            if release != "unknown":
+                out, err = run(release, "now", self.source)
+                self.assertEqual(out, ["init 0", f"now 0 {7 * S}", "fini 0"], release)
+                self.assertEqual(err, [])
+
+    def test_without_a_source_all_is_as_in_plain_rcl(self):
+        plain = ["init 0", "enabled 0", "now 0 -5", "now 0 -5", "fini 0"]
+        for source in (None, ""):
+            self.assertEqual(run("jazzy", "plain", source), (plain, []))
+        out, err = run("jazzy", "plain", "extrapolating:x")
+        self.assertEqual(out, plain)
+        self.assertEqual(len(err), 1)
+        self.assertRegex(err[0], "^timebase-rcl: nodes keep their own time: TIMEBASE_SOURCE=extra")
+
+    def test_unknown_release_is_left_alone_with_a_note(self):
+        out, err = run("unknown", "plain", self.source)
+        self.assertEqual(out, ["init 0", "enabled 0", "now 0 -5", "now 0 -5", "fini 0"])
+        self.assertEqual(len(err), 1)
+        self.assertRegex(err[0], r"^timebase-rcl: nodes keep their own time: .*rcl 11\.0\.0")
+
+    def test_unusable_source_fails_the_clock_with_a_note(self):
+        process = start("jazzy", "now", "shm:/no/name")
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (1, "init 1\n"))
+        self.assertRegex(err, "^timebase-rcl: TIMEBASE_SOURCE=shm:/no/name")
+
+    def test_use_sim_time_is_noted_once(self):
+        out, err = run("jazzy", "sim-time", self.source)
+        self.assertEqual(out, ["init 0", "fini 0"])
+        self.assertEqual(len(err), 1)
+        self.assertRegex(err[0], "use_sim_time.*" + self.source)
+
+    def test_clocks_that_end_after_main(self):
+        self.publisher.publish(1)
+        self.publisher.start_jumps()
+        for _ in range(10):
+            out, err = run("jazzy", "after-main", self.source)
+            self.assertEqual((out, err), (["init 0", "fini 0", "after main 0 0"], []))
+        self.publisher.process.stdin.close()
+        self.publisher.process.wait()
+        self.publisher.process.stdout.close()
+        self.publisher = None
+
+    def test_nothing_is_triggered_after_the_end_of_librcl(self):
+        self.publisher.publish(1)
+        self.publisher.start_jumps()
+        for _ in range(5):
+            out, err = run("jazzy", "spinning", self.source, STANDIN_LINGER="1")
+            self.assertEqual((out, err), (["init 0"], []))
+        self.publisher.process.stdin.close()
+        self.publisher.process.wait()
+        self.publisher.process.stdout.close()
+        self.publisher = None
+
+    def test_killed_publisher_stops_time_and_the_next_one_resumes_it(self):
+        self.publisher.publish(100 * S)
+        process = start("jazzy", "timer", self.source)
+        self.assertEqual(process.stdout.readline(), "init 0\n")
+        self.assertEqual(process.stdout.readline(), f"waits from {100 * S}\n")
+        self.publisher.publish(105 * S)
+        self.publisher.kill()
+        self.publisher = Publisher(PUBLISHER, self.name)
+        self.assertIsNone(process.poll())
+        # Until its first tick the new publisher's time is not set: seen so, the timer starts again from zero.
+        self.publisher.publish(106 * S)
+        self.publisher.publish(110 * S)
+        out, _ = finish(process)
+        self.assertIn(out, ([f"now 0 {time_s * S}", "fini 0"] for time_s in (106, 110)))
+
+    def test_report_has_a_line_at_the_first_clock_and_at_the_end(self):
+        self.publisher.publish(7 * S)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report")
+            run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=path)
+            run("unknown", "plain", self.source, TIMEBASE_RCL_REPORT=path)
+            run("jazzy", "plain", None, TIMEBASE_RCL_REPORT=path)
+            with open(path, encoding="ascii") as file:
+                lines = [json.loads(line) for line in file]
+            _, err = run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=folder)
+        self.assertEqual(len(err), 2)
+        self.assertRegex(err[0], "TIMEBASE_RCL_REPORT=.* cannot be written: Is a directory")
+        first, last, unknown = lines
+        self.assertEqual([line["event"] for line in lines], ["first_clock", "exit", "left_alone"])
+        self.assertEqual(first["pid"], last["pid"])
+        self.assertEqual(os.path.basename(first["program"]), os.path.basename(HOST))
+        self.assertEqual(first["command"], f"{HOST} {CLIENTS['kilted']} now"[:511])
+        self.assertEqual((first["rcl"], first["rcl_version"]), ("kilted", "10.1.4"))
+        self.assertEqual(first["source"], self.source)
+        self.assertEqual((first["ros_clocks"], last["ros_clocks"], last["ros_clocks_made"]), (1, 0, 1))
+        self.assertIn("rcl_clock_get_now", first["functions"])
+        self.assertEqual((unknown["rcl"], unknown["functions"], unknown["ros_clocks"]), (None, [], 0))
+
+    def run_command(self, release, scenario):
+        command = [TIMEBASE, "run", "--source", self.source, "--require", "--check", "--", HOST, CLIENTS[release],
+                   scenario]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        reports = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+        return result.returncode, [(report["event"], report["rcl"]) for report in reports], result.stderr
+
+    @unittest.skipUnless(TIMEBASE, "built without the command")
+    def test_timebase_run_finds_the_library_and_its_reports(self):
+        self.publisher.publish(7 * S)
+        status, reports, err = self.run_command("rolling", "now")
+        self.assertEqual((status, reports, err), (0, [("first_clock", "rolling"), ("exit", "rolling")], ""))
+        status, reports, err = self.run_command("unknown", "plain")
+        self.assertEqual((status, reports), (1, [("left_alone", None)]))
+        self.assertRegex(err, "no process of .* has taken the time")
+
+    def test_needs_only_the_c_library_and_exports_only_rcl(self):
+        dynamic = subprocess.run(["readelf", "-dW", LIBRARY], capture_output=True, text=True, check=True).stdout
+        needed = set(re.findall(r"NEEDED.*\[(.*?)\.so", dynamic))
+        self.assertLessEqual(needed, {"libc", "libm", "libpthread", "libdl", "ld-linux-x86-64", "ld-linux-aarch64"})
+        symbols = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True,
+                                 check=True).stdout
+        names = sorted(line.split()[-1] for line in symbols.splitlines())
+        self.assertEqual(len(names), 18)
+        for name in names:
+            self.assertRegex(name, "^rcl_(ros_)?(clock|timer)_|^rcl_.*_ros_time_override$")
+        undefined = subprocess.run(["nm", "-D", "--undefined-only", LIBRARY], capture_output=True, text=True,
+                                   check=True).stdout
+        self.assertNotRegex(undefined, r"\b(rcl|rcutils|Py|dds|__cxa_throw|__gxx)")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

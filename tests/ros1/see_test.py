@@ -1,0 +1,585 @@
+#!/usr/bin/python3
+"""What `timebase nodes|audit --ros1` find on a graph of Debian's ROS 1: each fault of time, and what is
+nearly one and must stay silent.
+
+usage: see_test.py READER TIMEBASE [TEST...]"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import ros1_graph
+from ros1_graph import LIMIT_S, wait_until
+from ros1_test import PUBLISHER, GraphTest
+
+# NAME [wall]: publishes a stamped topic; with "wall" it is on wall time whatever is set.
+TALKER = """
+import rospy, sys
+from geometry_msgs.msg import PointStamped
+rospy.init_node(sys.argv[1], disable_rosout=True, disable_rostime="wall" in sys.argv)
+publisher = rospy.Publisher("/point_" + sys.argv[1], PointStamped, queue_size=1)
+publisher.publish(PointStamped())
+rospy.spin()
+"""
+LISTENER = """
+import rospy
+from geometry_msgs.msg import PointStamped
+rospy.init_node("viewer", disable_rosout=True)
+rospy.Subscriber("/point_talker", PointStamped, lambda message: None)
+rospy.spin()
+"""
+
+
+class Graph(GraphTest):
+    """One roscore for all tests, which leave it as they found it."""
+
+    def setUp(self):
+        self.addCleanup(self.forget)
+
+    def forget(self):
+        """What a test has left on the master: nodes that were killed."""
+        master = self.core.master
+        master.deleteParam("/test", "/use_sim_time")
+        calls = (master.unregisterPublisher, master.unregisterSubscriber, master.unregisterService)
+        for kind, lists in enumerate(master.getSystemState("/test")[2]):
+            for name, nodes in lists:
+                for node in set(nodes) - {"/rosout"}:
+                    uri = master.lookupService("/test", name) if kind == 2 else master.lookupNode("/test", node)
+                    calls[kind](node, name, uri[2])
+
+    def topics_of(self, name, kind):
+        return [topic for topic, nodes in self.core.master.getSystemState("/test")[2][kind] if name in nodes]
+
+    def python(self, program, name, *arguments, topic=None):
+        child = self.start("/usr/bin/python3", "-c", program, *arguments)
+        wait_until(lambda: topic in self.topics_of(f"/{name}", 0) + self.topics_of(f"/{name}", 1),
+                   f"{topic} of {name}")
+        return child
+
+    def talker(self, name="talker", *arguments):
+        return self.python(TALKER, name, name, *arguments, topic=f"/point_{name}")
+
+    def clock(self, name="sim", time_s="1000"):
+        return self.python(PUBLISHER, name, name, time_s, topic="/clock")
+
+    def set_sim_time(self, value=True):
+        self.core.set_sim_time(value)
+
+    def run_timebase(self, *words, status=None, environment=None):
+        result = subprocess.run([TIMEBASE, *words], env={**self.core.environment, **(environment or {})},
+                                capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        if status is not None:
+            self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        return result
+
+    def audit(self, *words):
+        """Findings by rule: {rule: {subject: evidence}}, folded ones too."""
+        report = json.loads(self.run_timebase("audit", "--ros1", "--json", "--duration", "1s", *words).stdout)
+        out = {}
+
+        def take(finding):
+            for subject in finding["subjects"]:
+                out.setdefault(finding["rule"], {})[subject["name"]] = subject["evidence"]
+            for below in finding["caused"]:
+                take(below)
+        for finding in report["findings"]:
+            take(finding)
+        return out
+
+    def nodes(self, *words):
+        report = json.loads(self.run_timebase("nodes", "--ros1", "--json", *words).stdout)
+        return {node["name"]: node for node in report["nodes"]}, report
+
+
+class FindingsTest(Graph):
+    def test_nothing_is_wrong_with_a_bare_core(self):
+        self.assertEqual(self.audit(), {})
+        nodes, report = self.nodes()
+        self.assertEqual(list(nodes), ["/rosout"])
+        self.assertEqual((nodes["/rosout"]["state"], nodes["/rosout"]["role"]), ("alive", "tool"))
+        self.assertEqual(report["use_sim_time"], {"state": "unset", "value": None})
+
+    def test_nothing_is_wrong_with_nodes_that_follow(self):
+        self.set_sim_time()
+        self.clock()
+        self.talker()
+        self.assertEqual(self.audit(), {})
+        nodes, report = self.nodes()
+        talker = nodes["/talker"]
+        self.assertEqual((talker["time_base"], talker["state"], talker["clock_connections"]), ("clock", "alive", 1))
+        self.assertTrue(os.path.exists(f"/proc/{talker['pid']}"))
+        self.assertIn({"topic": "/point_talker", "type": "geometry_msgs/PointStamped"}, talker["publishes"])
+        self.assertEqual(report["clock"]["state"], "ticks")
+        self.run_timebase("nodes", "--ros1", "--check", status=0)
+
+    def test_clock_while_the_parameter_is_not_set(self):
+        self.talker()
+        self.assertEqual(self.audit(), {})  # wall time, and no /clock
+        self.clock()
+        found = self.audit()
+        self.assertEqual(list(found), ["sim-time-unset"])
+        evidence = "\n".join(found["sim-time-unset"]["/use_sim_time"])
+        self.assertIn("it is not set\n/clock is published by /sim\n1 node is on wall time", evidence)
+        text = self.run_timebase("audit", "--ros1", status=1).stdout
+        self.assertIn("ros1:     rosparam set /use_sim_time true\n", text)
+        self.assertIn("timebase: timebase param set /use_sim_time true --ros1\n", text)
+        self.assertIn('launch:   <param name="/use_sim_time" type="bool" value="true"/>\n', text)
+        shown = self.run_timebase("nodes", "--ros1", "--check", status=1).stdout
+        self.assertIn("error sim-time-unset: /use_sim_time is not true in a graph of ROS 1 with /clock; "
+                      "rosparam set /use_sim_time true\n", shown)
+
+    def test_a_node_that_started_before_it_was_set(self):
+        self.talker("early")
+        self.clock()
+        self.set_sim_time()
+        self.talker("late")
+        found = self.audit()
+        self.assertEqual(list(found), ["mixed-time-base"])
+        self.assertEqual(list(found["mixed-time-base"]), ["/early"])
+        self.assertIn("it started before /use_sim_time was set", "\n".join(found["mixed-time-base"]["/early"]))
+        self.assertIn("rosnode kill /early", self.run_timebase("audit", "--ros1", status=1).stdout)
+
+    def test_a_viewer_on_wall_time_is_a_warning(self):
+        self.python(LISTENER, "viewer", topic="/point_talker")
+        self.clock()
+        self.set_sim_time()
+        report = json.loads(self.run_timebase("audit", "--ros1", "--json", status=0).stdout)
+        self.assertEqual([(one["rule"], one["severity"]) for one in report["findings"]],
+                         [("mixed-time-base", "warn")])
+
+    def test_a_value_on_which_roscpp_and_rospy_disagree(self):
+        self.clock()
+        for value, shown in ((1, "the integer 1"), ("true", 'the text "true"'), (1.0, "the number 1")):
+            self.set_sim_time(value)
+            found = self.audit()
+            self.assertEqual(list(found), ["sim-time-type"])
+            self.assertTrue(found["sim-time-type"]["/use_sim_time"][0].startswith(f"it is {shown}: "), found)
+        self.set_sim_time(0)  # false for both
+        self.assertEqual(list(self.audit()), ["sim-time-unset"])
+
+    def test_set_and_no_clock_server(self):
+        self.set_sim_time()
+        report = json.loads(self.run_timebase("audit", "--ros1", "--json", status=0).stdout)
+        self.assertEqual([(one["rule"], one["severity"]) for one in report["findings"]],
+                         [("clock-missing", "warn")])  # no node waits yet
+        self.talker()
+        report = json.loads(self.run_timebase("audit", "--ros1", "--json", status=1).stdout)
+        self.assertEqual([(one["rule"], [below["rule"] for below in one["caused"]])
+                          for one in report["findings"]], [("clock-missing", ["no-clock-received"])])
+
+    def test_a_server_that_died(self):
+        self.set_sim_time()
+        server = self.clock()
+        self.talker()
+        self.assertEqual(self.audit(), {})
+        self.stop(server, signal.SIGKILL)
+        found = self.audit()
+        self.assertEqual(sorted(found), ["clock-missing", "no-clock-received", "node-unreachable"])
+        self.assertIn("not answering: /sim", found["clock-missing"]["/use_sim_time"][0])
+        self.assertEqual(list(found["no-clock-received"]), ["/talker"])
+
+    def test_a_paused_server_is_no_missing_one(self):
+        server = self.start(TIMEBASE, "serve", "--ros1", "--no-topic", "--paused", "--start", "500")
+        wait_until(lambda: "/clock" in self.topics_of("/clock_server", 0), "a server")
+        self.talker()
+        self.assertEqual(self.audit(), {})
+        self.assertIn("/clock is paused at 500.000 s", self.run_timebase("nodes", "--ros1").stdout)
+        self.stop(server)
+
+    def test_a_silent_publisher_is_none(self):
+        """As `rosbag play` without --clock is."""
+        bag = f"{self.folder}/text.bag"
+        subprocess.run(["/usr/bin/python3", "-c", "import rosbag, sys\n"
+                        "from std_msgs.msg import String\nfrom rospy import Time\n"
+                        "with rosbag.Bag(sys.argv[1], 'w') as bag:\n"
+                        "  for i in range(200): bag.write('/text', String('a'), Time(1000 + i))\n", bag],
+                       check=True, env=self.core.environment)
+        self.start("/usr/lib/rosbag/play", bag)
+        wait_until(lambda: any("/play_" in node for _, nodes in self.core.master.getSystemState("/test")[2][0]
+                               for node in nodes), "a player")
+        self.talker()
+        self.assertEqual(self.audit(), {})  # nothing ticks, and nothing is set
+        self.set_sim_time()
+        found = self.audit()
+        self.assertEqual(list(found), ["clock-missing"])
+        self.assertIn("silent: /play_", found["clock-missing"]["/use_sim_time"][0])
+        self.clock()
+        self.assertEqual(list(self.audit()), ["mixed-time-base"])  # the talker; not two publishers
+
+    def test_two_publishers(self):
+        self.set_sim_time()
+        self.clock("sim_a", "1000")
+        self.assertEqual(self.audit(), {})
+        self.clock("sim_b", "5000")
+        found = self.audit()
+        self.assertEqual(list(found), ["clock-two-publishers"])
+        evidence = found["clock-two-publishers"]["/clock"][0]
+        self.assertIn("/sim_a", evidence)
+        self.assertIn("/sim_b", evidence)
+
+    def test_a_recorder_is_not_judged_by_its_subscription(self):
+        self.start("/usr/lib/rosbag/record", "-O", f"{self.folder}/rec", "/clock")
+        wait_until(lambda: any("/record_" in name for topic, names in
+                               self.core.master.getSystemState("/test")[2][1] if topic == "/clock"
+                               for name in names), "a recorder")
+        self.clock()
+        self.set_sim_time()
+        self.assertEqual(self.audit(), {})
+        nodes, _ = self.nodes()
+        recorder = next(node for name, node in nodes.items() if name.startswith("/record_"))
+        self.assertEqual((recorder["role"], recorder["time_base"]), ("recorder", "unknown"))
+
+    def test_dead_and_hung_nodes(self):
+        dead, hung = self.talker("dead"), self.talker("hung")
+        self.talker("well")
+        self.assertEqual(self.audit(), {})
+        self.stop(dead, signal.SIGKILL)
+        hung.send_signal(signal.SIGSTOP)
+        self.addCleanup(hung.send_signal, signal.SIGCONT)
+        begin = time.monotonic()
+        nodes, report = self.nodes("--limit", "2s")
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual({name: nodes[name]["state"] for name in ("/dead", "/hung", "/well")},
+                         {"/dead": "dead", "/hung": "silent", "/well": "alive"})
+        self.assertEqual([finding["rule"] for finding in report["findings"]], ["node-unreachable"])
+        self.assertEqual([subject["name"] for subject in report["findings"][0]["subjects"]], ["/dead", "/hung"])
+        hung.send_signal(signal.SIGCONT)
+
+    def test_no_command_leaves_anything_on_the_master(self):
+        for words in (("nodes",), ("audit", "--duration", "0.1s")):
+            self.run_timebase(*words, "--ros1", status=0)
+            self.assertEqual({node for lists in self.core.master.getSystemState("/test")[2]
+                              for _, nodes in lists for node in nodes}, {"/rosout"})
+
+
+class ClockTest(Graph):
+    """`watch` and `wait`."""
+
+    def serve(self, *words):
+        child = self.start(TIMEBASE, "serve", "--ros1", "--no-topic", "--start", "500", *words)
+        wait_until(lambda: "/clock" in self.topics_of("/clock_server", 0), "a server")
+        return child
+
+    def watch(self, *words, status=0):
+        result = self.run_timebase("watch", "--ros1", "--json", *words, status=status)
+        return [json.loads(line) for line in result.stdout.splitlines()], result.stderr
+
+    def wait(self, *words, status=0, **environment):
+        result = self.run_timebase("wait", "--ros1", "--json", *words, status=status, environment=environment)
+        return json.loads(result.stdout), result.stderr
+
+    def test_watch_follows(self):
+        self.serve("--rate", "2")
+        lines, log = self.watch("--duration", "2.5s")
+        total = lines[-1]
+        self.assertEqual((total["state"], total["publishers"], total["matched"], total["error_ns"]),
+                         ("running", 1, 1, None))
+        self.assertAlmostEqual(total["rtf"], 2, delta=0.4)
+        self.assertAlmostEqual(total["rate_hz"], 100, delta=30)
+        self.assertEqual(log, "")
+        self.run_timebase("watch", "--ros1", "--max-error", "5ms", status=2)
+        self.run_timebase("watch", "--ros1", "--domain", "5", status=2)
+
+    def test_watch_reports_each_fault_once(self):
+        self.clock("sim_a", "1000")
+        lines, log = self.watch("--duration", "7.5s")
+        self.assertEqual(lines[-1]["state"], "running")
+        self.assertEqual(log.count("sim-time-unset"), 1, log)
+        self.assertIn("timebase watch: error sim-time-unset: /use_sim_time is not true in a graph of ROS 1 with "
+                      "/clock; rosparam set /use_sim_time true\n", log)
+
+    def test_watch_of_nothing_tells_why(self):
+        lines, log = self.watch("--duration", "1.5s", status=1)
+        self.assertEqual(lines[-1]["state"], "no publisher")
+        self.assertIn("no publisher of /clock on the ROS 1 graph; start a simulator, 'rosbag play --clock'", log)
+        child = self.clock("sim")
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        _, log = self.watch("--duration", "1.5s", status=1)
+        self.assertIn("/clock is registered for /sim, which does not answer (", log)
+
+    def test_wait_is_ready_at_the_first_tick(self):
+        child = subprocess.Popen([TIMEBASE, "wait", "--ros1", "--json"], env=self.core.environment,
+                                 stdout=subprocess.PIPE, text=True)
+        wait_until(lambda: any(topic == "/clock" for topic, _ in self.core.master.getSystemState("/test")[2][1]),
+                   "a waiting command")
+        self.assertIsNone(child.poll())
+        self.serve()
+        out, _ = child.communicate(timeout=LIMIT_S)
+        self.assertEqual((child.returncode, json.loads(out)["reason"]), (0, "ready"))
+
+    def test_wait_reports_a_pause(self):
+        self.serve("--paused")
+        result, _ = self.wait()
+        self.assertEqual((result["ready"], result["paused"], result["time_ns"], result["rules"]),
+                         (True, True, 500_000_000_000, []))
+        result, _ = self.wait("--running", "--limit", "1s", status=1)
+        self.assertEqual(result["reason"], "paused")
+
+    def test_wait_measures(self):
+        self.serve("--rate", "3")
+        result, _ = self.wait("--rtf", "2:4", "--min-rate", "20")
+        self.assertAlmostEqual(result["rtf"], 3, delta=0.6)
+        result, _ = self.wait("--rtf", "0.9:1.1", "--limit", "2s", status=1)
+        self.assertEqual(result["reason"], "fast")
+        result, _ = self.wait("--min-rate", "5000", "--limit", "2s", status=1)
+        self.assertEqual(result["reason"], "slow")
+
+    def test_wait_refuses_two_publishers(self):
+        self.set_sim_time()
+        self.clock("sim_a", "1000")
+        self.assertTrue(self.wait()[0]["ready"])
+        self.clock("sim_b", "5000")
+        result, _ = self.wait("--limit", "4s", status=1)
+        self.assertEqual((result["reason"], result["rules"]), ("two-publishers", ["clock-two-publishers"]))
+        text = self.run_timebase("wait", "--ros1", "--limit", "4s", status=1).stderr
+        self.assertRegex(text, "2 publishers of /clock tick by turns: /sim_[ab] and /sim_[ab]; stop all but one")
+
+    def test_wait_for_nothing(self):
+        result, _ = self.wait("--limit", "0.3s", status=1)
+        self.assertEqual((result["reason"], result["rules"]), ("no-publisher", []))
+
+    def test_wait_warns_of_what_is_wrong_beside_it(self):
+        self.talker("early")
+        self.clock()
+        self.set_sim_time()
+        result = self.run_timebase("wait", "--ros1", status=0)
+        self.assertIn("timebase wait: error mixed-time-base: /early is on wall time in a graph with /clock; "
+                      "rosnode kill /early\n", result.stderr)
+
+    def test_a_master_that_is_not_there(self):
+        with ros1_graph.socket.create_server(("127.0.0.1", 0)) as silent:
+            refused, hung = "http://127.0.0.1:1/", f"http://127.0.0.1:{silent.getsockname()[1]}/"
+            for uri, limit_s in ((refused, 5), (hung, 20)):
+                for words in (("watch",), ("nodes",), ("audit",)):
+                    begin = time.monotonic()
+                    result = self.run_timebase(*words, "--ros1", status=3, environment={"ROS_MASTER_URI": uri})
+                    self.assertLess(time.monotonic() - begin, limit_s)
+                    self.assertIn(f"the ROS 1 master at {uri[:-1]} does not answer (", result.stderr)
+                    self.assertIn("start roscore, or correct ROS_MASTER_URI", result.stderr)
+            result, _ = self.wait("--limit", "0.5s", status=3, ROS_MASTER_URI=refused)
+            self.assertEqual(result["reason"], "no-master")
+        self.run_timebase("watch", "--ros1", status=3, environment={"ROS_MASTER_URI": "localhost"})
+
+
+class ParameterTest(Graph):
+    """`param`."""
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(lambda: self.core.master.deleteParam("/test", "/p"))
+
+    def param(self, *words, status=0):
+        return self.run_timebase("param", *words, "--ros1", status=status)
+
+    def test_types_are_kept(self):
+        master = self.core.master
+        for text, value in (("true", True), ("false", False), ("no", False), ("1", 1), ("-7", -7), ("1.0", 1.0),
+                            ("-0.5", -0.5), ("text", "text"), ("'5'", "5"), ('"true"', "true"), ("[1, 2.5, a]", None),
+                            ("[1, 2]", [1, 2]), ("[a, b]", ["a", "b"]), ('[1, 2.5, "a", [true]]', [1, 2.5, "a", [True]]),
+                            ('{"a": 1, "b": {"c": "x"}}', {"a": 1, "b": {"c": "x"}}), ("[]", [])):
+            if value is None:
+                self.param("set", "/p", text, status=2)
+                continue
+            self.param("set", "/p", text)
+            read = master.getParam("/test", "/p")[2]
+            self.assertEqual((read, type(read)), (value, type(value)), text)
+            shown = json.loads(self.param("get", "p").stdout)
+            self.assertEqual((shown, type(shown)), (value, type(value)), text)
+            self.param("set", "/p", self.param("get", "/p").stdout)  # what is printed can be set
+            self.assertEqual(master.getParam("/test", "/p")[2], value)
+
+    def test_what_cannot_be_set(self):
+        for text, why in (("3000000000", "32 bits"), (".inf", "infinite"), ("null", "delete"), ("{a: 1}", "must be JSON"),
+                          ("deg(90)", "radians"), ("[" * 40 + "]" * 40, "in each other")):
+            self.assertIn(why, self.param("set", "/p", text, status=2).stderr, text)
+        self.param("set", "/a b", "1", status=2)
+        self.param("set", "/p", status=2)
+        self.param("foo", status=2)
+
+    def test_list_get_and_delete(self):
+        self.core.master.setParam("/test", "/p/b/c", 1)
+        self.core.master.setParam("/test", "/p/a", "x")
+        self.core.master.setParam("/test", "/pq", 2)
+        self.addCleanup(lambda: self.core.master.deleteParam("/test", "/pq"))
+        self.assertEqual(self.param("list", "/p").stdout, "/p/a\n/p/b/c\n")
+        self.assertIn("/run_id", json.loads(self.param("list", "--json").stdout))
+        self.assertEqual(self.param("get", "/p/a", "/pq").stdout, '/p/a: "x"\n/pq: 2\n')
+        self.assertEqual(json.loads(self.param("get", "--json", "/p").stdout),
+                         {"/p": {"type": "dictionary", "value": {"a": "x", "b": {"c": 1}}}})
+        self.param("delete", "/p/a")
+        self.assertEqual(self.param("list", "/p").stdout, "/p/b/c\n")
+        for words in (("get", "/p/a"), ("delete", "/p/a")):
+            self.assertIn("is not set", self.param(*words, status=1).stderr)
+
+    def test_use_sim_time(self):
+        self.assertNotIn("warning", self.param("set", "/use_sim_time", "true").stderr)
+        self.assertIs(self.core.master.getParam("/test", "/use_sim_time")[2], True)
+        self.assertIn("warning: /use_sim_time is the integer now", self.param("set", "/use_sim_time", "1").stderr)
+
+    def test_no_master(self):
+        self.assertIn("start roscore", self.run_timebase("param", "--ros1", "list", status=3, environment={
+            "ROS_MASTER_URI": "http://127.0.0.1:1"}).stderr)
+
+
+# OFFSETS...: publishes /stamped at 20 Hz; the stamps are off system time by these seconds, in turn, "0" is a
+# stamp of zero.
+STAMPER = """
+import rospy, sys, time
+from sensor_msgs.msg import Imu
+rospy.init_node("stamper", disable_rosout=True, disable_rostime=True)
+publisher = rospy.Publisher("/stamped", Imu, queue_size=10)
+offsets = sys.argv[1:]
+i = 0
+while not rospy.is_shutdown():
+    message = Imu()
+    message.header.frame_id = "imu link"
+    message.linear_acceleration.z = 9.81
+    message.angular_velocity.x = float("nan")
+    message.orientation_covariance[0] = -1
+    offset = offsets[i % len(offsets)]
+    if offset != "0":
+        message.header.stamp = rospy.Time.from_sec(time.time() + float(offset))
+    publisher.publish(message)
+    i += 1
+    rospy.rostime.wallsleep(0.05)
+"""
+POLYGON = """
+import rospy
+from geometry_msgs.msg import PolygonStamped, Point32
+from std_msgs.msg import UInt8MultiArray
+rospy.init_node("shapes", disable_rosout=True, disable_rostime=True)
+polygon, array = PolygonStamped(), UInt8MultiArray()
+polygon.header.frame_id = "true"
+polygon.polygon.points = [Point32(0.1, 2, -3.5), Point32()]
+array.data = bytes(range(200))
+a = rospy.Publisher("/polygon", PolygonStamped, queue_size=1, latch=True)
+b = rospy.Publisher("/array", UInt8MultiArray, queue_size=1, latch=True)
+a.publish(polygon)
+b.publish(array)
+rospy.spin()
+"""
+
+
+class TopicTest(Graph):
+    """`topic`."""
+
+    def topic(self, *words, status=0):
+        return self.run_timebase("topic", "--ros1", *words, status=status)
+
+    def lines(self, *words, status=0):
+        return [json.loads(line) for line in self.topic("--json", *words, status=status).stdout.splitlines()]
+
+    def stamper(self, *offsets):
+        return self.python(STAMPER, "stamper", *offsets, topic="/stamped")
+
+    def test_list(self):
+        self.python(POLYGON, "shapes", topic="/array")
+        topics = {one["topic"]: one for one in self.lines("list")[0]}
+        self.assertEqual(topics["/polygon"], {"topic": "/polygon", "type": "geometry_msgs/PolygonStamped",
+                                              "publishers": 1, "subscribers": 0})
+        self.assertRegex(self.topic("list").stdout, r"(?m)^/rosout +rosgraph_msgs/Log +\d+ +1$")
+
+    def test_echo(self):
+        self.python(POLYGON, "shapes", topic="/array")
+        self.assertEqual(self.topic("echo", "/polygon", "-n", "1").stdout, """# the stamp is 0
+header:
+  seq: 1
+  stamp:
+    sec: 0
+    nanosec: 0
+  frame_id: "true"
+polygon:
+  points:
+  - x: 0.1
+    y: 2.0
+    z: -3.5
+  - x: 0.0
+    y: 0.0
+    z: 0.0
+---
+""")
+        message, = self.lines("echo", "polygon", "-n", "1")
+        self.assertEqual((message["publisher"], message["latched"], message["stamp_problem"]), ("/shapes", True, "zero"))
+        self.assertEqual(message["message"]["polygon"]["points"][0], {"x": 0.1, "y": 2.0, "z": -3.5})
+        data = self.lines("echo", "/array", "-n", "1")[0]["message"]["data"]
+        self.assertEqual(data, [*range(128), "..."])
+        data = self.lines("echo", "/array", "-n", "1", "--full")[0]["message"]["data"]
+        self.assertEqual(data, [*range(200)])
+        self.assertEqual(self.lines("echo", "/clock", "--duration", "0.3s", status=1), [])
+
+    def test_echo_agrees_with_rostopic(self):
+        import yaml  # rostopic needs it
+        self.stamper("-0.01")
+        ours = self.lines("echo", "/stamped", "-n", "1")[0]["message"]
+        theirs = yaml.safe_load(subprocess.run(["/usr/bin/rostopic", "echo", "-n", "1", "/stamped"], check=True,
+                                               env=self.core.environment, capture_output=True, text=True,
+                                               timeout=LIMIT_S).stdout.split("---")[0])
+        for message in (ours, theirs):
+            del message["header"]
+        self.assertEqual(ours["angular_velocity"].pop("x"), ".nan")
+        self.assertEqual(theirs["angular_velocity"].pop("x"), "nan")
+        self.assertEqual(ours, theirs)
+
+    def test_rate_and_size(self):
+        self.stamper("0.0")
+        total = self.lines("hz", "/stamped", "--duration", "2.5s")[-1]
+        self.assertTrue(total["summary"])
+        self.assertAlmostEqual(total["rate_hz"], 20, delta=6)
+        total = self.lines("bw", "/stamped", "-n", "5")[-1]
+        self.assertEqual((total["messages"], total["size_min"], total["bytes"]), (5, 320, 5 * 320))
+        self.assertRegex(self.topic("bw", "/stamped", "--duration", "1.5s").stdout, r"total: [0-9.]+ kB/s  size 320 to 320")
+        self.assertRegex(self.topic("hz", "/stamped", "--duration", "1.5s").stdout, r"(?m)^rate [0-9.]+ Hz  interval ")
+
+    def test_the_rate_of_clock_in_both_times(self):
+        self.set_sim_time()
+        self.start(TIMEBASE, "serve", "--ros1", "--no-topic", "--rate", "2", "--start", "100")
+        self.stamper("0.0")
+        wait_until(lambda: "/clock" in self.topics_of("/clock_server", 0), "a server")
+        self.assertAlmostEqual(self.lines("hz", "/clock", "-n", "100")[-1]["rate_hz"], 100, delta=30)
+        total = self.lines("hz", "/stamped", "--duration", "2.5s")[-1]
+        self.assertAlmostEqual(total["ros_rate_hz"], total["rate_hz"] / 2, delta=2)
+
+    def test_delay(self):
+        self.stamper("-0.2")
+        total = self.lines("delay", "/stamped", "-n", "10")[-1]
+        self.assertAlmostEqual(total["delay_mean_ns"] / 1e9, 0.2, delta=0.1)
+        self.assertEqual([total[key] for key in ("messages", "stamps", "zero", "future", "backward")], [10, 10, 0, 0, 0])
+
+    def test_stamps_that_are_wrong_are_counted(self):
+        self.stamper("-0.1", "0", "0.5", "-0.1")
+        total = self.lines("delay", "/stamped", "-n", "40")[-1]
+        self.assertEqual(total["zero"], 10)
+        self.assertAlmostEqual(total["future"], 10, delta=1)
+        self.assertAlmostEqual(total["backward"], 10, delta=1)
+        self.assertRegex(self.topic("delay", "/stamped", "-n", "40").stdout, r"zero 10  future 10  backward (9|10)")
+        problems = {one["stamp_problem"] for one in self.lines("echo", "/stamped", "-n", "12")}
+        self.assertEqual(problems, {"zero", "future", "backward", None})
+
+    def test_stamps_are_compared_with_the_time_of_nodes(self):
+        self.set_sim_time()
+        self.clock()
+        self.stamper("0.0")  # stamps of system time
+        total = self.lines("delay", "/stamped", "-n", "10")[-1]
+        self.assertEqual(total["future"] + total["backward"] >= 9, True, total)
+
+    def test_no_topic(self):
+        self.talker()
+        self.assertIn("no publisher of /point_talked on the ROS 1 graph; did you mean /point_talker?",
+                      self.topic("hz", "/point_talked", "--duration", "0.2s", status=1).stderr)
+        self.assertIn("1 publisher, and no message was received",
+                      self.topic("hz", "/point_talker", "--duration", "0.2s", status=1).stderr)
+        self.topic("hz", status=2)
+        self.topic("foo", status=2)
+        self.run_timebase("topic", "list", "--ros1", status=3, environment={"ROS_MASTER_URI": "http://127.0.0.1:1"})
+
+
+if __name__ == "__main__":
+    if not os.access("/usr/bin/roscore", os.X_OK):
+        print("no ROS 1: apt-get install ros-core python3-rospy python3-geometry-msgs")
+        sys.exit(77)
+    TIMEBASE = os.path.abspath(sys.argv.pop(2))
+    ros1_graph.main()

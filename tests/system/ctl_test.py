@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""`timebase ctl` steers a player and a recorder, each another process.
+
+usage: ctl_test.py BIN_DIR DEMO_BAG [TEST...]
+
+What the command sees depends on how quick discovery is: it is given a limit to wait, or run again
+until it prints what it should."""
+
+import itertools
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import unittest
+
+import command_test
+from command_test import LIMIT_S, CommandTest
+
+BAG = None
+PLAYER, RECORDER = "/rosbag2_player", "/rosbag2_recorder"
+
+
+class CtlTest(CommandTest):
+    domains = itertools.cycle((50, 51, 52))
+
+    def player(self, *arguments):
+        player = self.run_command("play", BAG, "--start-paused", *arguments)
+        self.until("status", lambda status, out: f"{PLAYER}: player, paused, rate 1\n" in out)
+        return player
+
+    def recorder(self, *arguments):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        self.path = os.path.join(folder, "bag")
+        recorder = self.run_command("record", "--all", "-o", self.path, *arguments)
+        self.until("status", lambda status, out: f"{RECORDER}: recorder, recording\n" in out)
+        return recorder
+
+    def ctl(self, words):
+        return self.result("ctl", *words.split())
+
+    def until(self, words, is_right):
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            status, out, err = self.ctl(words)
+            if is_right(status, out):
+                return
+            self.assertLess(time.monotonic(), deadline, (status, out, err))
+
+    def done(self, words, out="ok"):
+        node = words.split()[0]
+        node = node if node.startswith("/") else PLAYER
+        self.assertEqual(self.ctl(words), (0, f"{node}: {out}\n", ""))
+
+    def refused(self, words, reason, node=PLAYER):
+        self.assertEqual(self.ctl(words), (1, f"{node}: {reason}\n", ""))
+
+    def status(self):
+        status, out, err = self.ctl("status --json")
+        self.assertEqual((status, err), (0, ""))
+        return {line["node"]: line for line in map(json.loads, out.splitlines())}
+
+    def test_steers_a_player(self):
+        player = self.player()
+        self.done("next")
+        self.done("step 3", "3 played")
+        self.done("burst 5", "5 played")
+        self.done("seek 1700000001")
+        self.refused("seek 5", "the time is not in the recording")
+        self.done("rate max")
+        self.assertIsNone(self.status()[PLAYER]["rate"])
+        self.done("rate 0.25")
+        self.assertEqual(self.status()[PLAYER]["rate"], 0.25)
+        self.done("resume")
+        self.assertFalse(self.status()[PLAYER]["paused"])
+        self.refused("step 2", "0 played, then it is not paused, or there is no next message")
+        self.done("toggle")
+        self.assertTrue(self.status()[PLAYER]["paused"])
+        status, out, _ = self.ctl("burst --json")
+        burst = json.loads(out)
+        self.assertEqual((status, burst["node"], burst["verb"], burst["ok"]), (0, PLAYER, "burst", True))
+        self.assertGreater(burst["messages"], 100)
+        self.done("stop")
+        self.refused("stop", "the player is stopped already")
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+
+    def test_steers_a_recorder_and_tells_it_from_a_player(self):
+        recorder = self.recorder("--snapshot-mode")
+        self.player()
+        status, out, err = self.ctl("pause")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn(f"{PLAYER} (player), {RECORDER} (recorder); name one", err)
+        self.done(f"{RECORDER} pause")
+        self.assertTrue(self.status()[RECORDER]["paused"])
+        self.done(f"{RECORDER} resume")
+        self.assertEqual(self.status()[RECORDER]["kind"], "recorder")
+        self.assertNotIn("rate", self.status()[RECORDER])
+        self.done(f"{RECORDER} snapshot")
+        self.done(f"{RECORDER} split")
+        recorder.child.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0, recorder.errors)
+
+    def test_says_what_is_missing(self):
+        status, out, err = self.ctl("pause")
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("no player or recorder is running in this domain", err)
+        status, _, err = self.ctl("/nobody pause")
+        self.assertEqual(status, 1)
+        self.assertIn("there is no node /nobody", err)
+        self.recorder()
+        status, _, err = self.ctl("seek 1700000001")
+        self.assertEqual(status, 1)
+        self.assertIn("neither player nor recorder has a service seek", err)
+        status, _, err = self.ctl("snapshot")
+        self.assertEqual(status, 1)
+        self.assertIn("record with --snapshot-mode", err)
+
+    def test_wrong_words(self):
+        for words, message in (
+            ("", "no verb given"),
+            ("staus", "'staus' is not a verb; did you mean 'status'?"),
+            ("pause now", "pause takes no value: 'now'"),
+            ("seek", "seek: no time given"),
+            ("rate", "rate: no rate given"),
+            ("seek 5000000000", "seek 5000000000: after January 2038"),
+            ("rate 0", "rate"),
+            ("step 0", "step"),
+            ("/player rate 1 2", "unexpected argument '2'"),
+        ):
+            status, out, err = self.ctl(words)
+            self.assertEqual((status, out), (2, ""), words)
+            self.assertTrue(err.startswith("timebase ctl: " + message), err)
+
+
+if __name__ == "__main__":
+    command_test.BIN_DIR, BAG = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The options of `ros2 bag` in jazzy and kilted are options of `timebase bag`, under the same names.
+
+usage: rosbag2_options_test.py BIN_DIR DEMO_BAG [TEST...]
+
+`--help` after an option ends the command once the option has been read."""
+
+import itertools
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import unittest
+
+import command_test
+from command_test import CommandTest
+
+BAG = None
+
+PLAY = """-s sqlite3|--storage mcap|-i BAG sqlite3|--input BAG|--read-ahead-queue-size 10|-r 2|--rate 2|--topics /a /b
+--services /a /b|-e a|--regex a|-x a|--exclude-regex a|--exclude-topics /a /b|--exclude-services /a
+--qos-profile-overrides-path x|-l|--loop|-m a:=b|--remap a:=b c:=d|--storage-config-file x|--clock|--clock 100
+--clock-topics /a /b|--clock-topics-all|-d 1|--delay 1|--playback-duration 2|--playback-until-sec 3
+--playback-until-nsec 4|--disable-keyboard-controls|-p|--start-paused|--start-offset 1|--wait-for-all-acked 10
+--disable-loan-message|--log-level debug|--progress-bar 10|--progress-bar-update-rate 3
+--progress-bar-separation-lines 2"""
+RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--all-topics|--all-services|--services /a /b
+-e a|--regex a|--exclude-regex a|--exclude-topics /a|--exclude-topic-types std_msgs/msg/String
+--exclude-services /a|--include-unpublished-topics|--include-hidden-topics|--no-discovery|-p 100
+--polling-interval 100|--ignore-leaf-topics|--qos-profile-overrides-path x|-o x|--output x|-s mcap|--storage sqlite3
+-f cdr|--serialization-format cdr|-b 1000|--max-bag-size 1000|-d 10|--max-bag-duration 10|--max-cache-size 1000
+--start-paused|--disable-keyboard-controls|--use-sim-time|--node-name x|--custom-data a=b c=d|--snapshot-mode
+--log-level info|--storage-preset-profile zstd_fast|--storage-preset-profile fastwrite|--storage-config-file x
+--compression-queue-size 1|--compression-threads 2|--compression-threads-priority 3|--compression-mode file
+--compression-format zstd"""
+INFO = "-t|--topic-name|-v|--verbose|-s mcap|--storage mcap|--sort name|--sort type|--sort count"
+LIST = "-v|--verbose"
+WITHOUT_EFFECT = {
+    "play": {"-s", "--storage", "--storage-config-file", "--disable-loan-message", "--progress-bar",
+             "--progress-bar-update-rate", "--progress-bar-separation-lines"},
+    "record": {"-p", "--polling-interval", "--storage-config-file", "--compression-queue-size",
+               "--compression-threads", "--compression-threads-priority"},
+    "info": {"-s", "--storage"},
+    "list": set(),
+}
+
+
+class OptionsTest(CommandTest):
+    domains = itertools.cycle((53, 54))
+
+    def test_names(self):
+        for verb, options in (("play", PLAY), ("record", RECORD), ("info", INFO), ("list", LIST)):
+            for words in (option.split() for option in re.split(r"[|\n]", options)):
+                status, out, err = self.result("bag", verb, *words, "--help")
+                self.assertEqual(status, 0, (verb, words, err))
+                self.assertTrue(out.startswith("usage: timebase "), (verb, words))
+                has_note = words[0] in WITHOUT_EFFECT[verb]
+                note = rf"^timebase bag {verb}: note: --\S+ has no effect here: .+\n$"
+                self.assertRegex(err, note if has_note else "^$", (verb, words))
+
+    def test_bad_values(self):
+        for words, message in (
+            ("play --log-level loud x", "--log-level loud: unknown; use one of: debug, info, warn"),
+            ("record -a -f xml", "--serialization-format xml: unknown; use one of: cdr"),
+            ("record -a --custom-data =b", "--custom-data =b: write KEY=VALUE"),
+            ("record -a --storage-preset-profile best", "--storage-preset-profile best: unknown"),
+            ("list", "missing: storage, converter"),
+            ("list plugins", "list plugins: unknown"),
+        ):
+            status, out, err = self.result("bag", *words.split())
+            self.assertEqual((status, out), (2, ""), words)
+            self.assertIn(message, err)
+        status, _, err = self.result("bag", "play", BAG, "--services", "/add")
+        self.assertEqual(status, 2)
+        self.assertIn("has no topic /add/_service_event", err)
+
+    def test_a_launch_file(self):
+        """What is recorded: the topics of one type, with what was said of the recording."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "bag")
+        recorder = self.run_command(
+            "bag", "record", "--topic-types", "std_msgs/msg/String", "-o", path, "-s", "sqlite3", "--log-level",
+            "info", "--custom-data", "robot=r2", "place=a=b", "--ros-args", "-r", "__node:=of_launch",
+        )
+        recorder.expect("recording to")
+        self.until_seen("/of_launch")
+        player = self.run_command(
+            "bag", "play", "-i", BAG, "sqlite3", "--delay", "2", "-r", "20", "--disable-keyboard-controls",
+            "--ros-args", "-r", "__ns:=/front",
+        )
+        self.assertEqual(player.wait(), 0, player.errors)
+        recorder.child.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0, recorder.errors)
+        status, out, _ = self.result("bag", "info", "--json", "-v", path)
+        info = json.loads(out)
+        self.assertEqual(status, 0)
+        self.assertEqual({topic["name"]: topic["count"] for topic in info["topics"]}, {"/chatter": 61, "/map_name": 1})
+        self.assertGreater(sum(topic["size"] for topic in info["topics"]), 500)
+        latched = next(topic for topic in info["topics"] if topic["name"] == "/map_name")
+        self.assertEqual(latched["qos"]["durability"], "transient_local")
+        status, out, _ = self.result("bag", "info", path)
+        self.assertIn("robot: r2", out)
+        self.assertIn("place: a=b", out)
+        self.assertEqual(sorted(self.result("bag", "info", "-t", path)[1].split()), ["/chatter", "/map_name"])
+        self.assertEqual(self.result("bag", "list", "storage")[1], "mcap\nrosbag1\nsqlite3\n")
+
+    def until_seen(self, node):
+        while node not in self.result("nodes")[1]:
+            pass
+
+
+if __name__ == "__main__":
+    command_test.BIN_DIR, BAG = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""`timebase run`: a command on a shared time, and one time for those who follow a page and those on /clock.
+
+usage: run_test.py BIN_DIR CLOCK_PROBE [TEST...]"""
+
+import itertools
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import command_test
+from command_test import LIMIT_S, SECOND, CommandTest, Process, bag_make
+
+
+class RunTest(CommandTest):
+    domains = itertools.cycle((33, 34))
+
+    def shm_name(self, name=None):
+        """A name for shared memory, whose files are removed with the test."""
+        name = name or f"run-test-{os.getpid()}-{self.domain}"
+        for prefix in ("timebase", "timebase-wake1"):
+            path = f"/dev/shm/{prefix}.{name}"
+            self.addCleanup(lambda path=path: os.path.exists(path) and os.unlink(path))
+        return name
+
+    def serve(self, *arguments):
+        server = self.run_command("serve", "--start", "1000", *arguments)
+        server.expect("time 1")
+        return server
+
+    def run_shm(self, name, *words):
+        return self.result("run", "--source", f"shm:{name}", *words)
+
+    def run_followed(self, *words):
+        """The probe, started by `timebase run`."""
+        arguments = [f"{command_test.BIN_DIR}/timebase", "run", *words, "--", command_test.PROBE]
+        probe = Process(self, arguments, self.environment, subprocess.PIPE)
+        self.addCleanup(lambda: probe.child.stdin.closed or probe.child.stdin.close())  # ends the probe
+        probe.expect("ready")
+        return probe
+
+    def now_of(self, probe):
+        probe.write("now")
+        return int(probe.expect(r"now (\d+)").group(1))
+
+
+class CommandOfRunTest(RunTest):
+    def test_the_exit_status_is_that_of_the_command(self):
+        name = self.shm_name()
+        for words, expected in (
+            (("true",), 0),
+            (("sh", "-c", "exit 7"), 7),
+            (("sh", "-c", "kill -9 $$"), 128 + 9),
+            (("/nonexistent/program",), 127),
+            (("/etc/passwd",), 126),
+        ):
+            status, _, err = self.run_shm(name, "--", *words)
+            self.assertEqual(status, expected, err)
+
+    def test_signals_are_passed_on(self):
+        name = self.shm_name()
+        script = 'trap "echo term; exit 9" TERM; trap "echo usr1" USR1; echo ready; while :; do sleep 0.05; done'
+        for forwarded, line in ((signal.SIGUSR1, "usr1"), (signal.SIGTERM, "term")):
+            child = self.run_command("run", "--source", f"shm:{name}", "--", "sh", "-c", script)
+            child.expect("ready")
+            child.child.send_signal(forwarded)
+            child.expect(line)
+            if forwarded != signal.SIGTERM:
+                child.child.send_signal(signal.SIGTERM)
+            self.assertEqual(child.wait(), 9)
+
+    def test_the_command_has_the_signals_of_the_caller(self):
+        status, out, err = self.run_shm(self.shm_name(), "--", "sh", "-c", "grep -E 'SigBlk|SigIgn' /proc/self/status")
+        self.assertEqual(status, 0, err)
+        blocked, ignored = (int(line.split()[1], 16) for line in out.splitlines())
+        self.assertEqual(blocked, 0)
+        self.assertEqual(ignored & 1 << (signal.SIGPIPE - 1), 0)
+
+    def test_wrong_usage(self):
+        for words, text in (
+            (("--source", "foo", "--", "true"), "expected shm:NAME, clock_topic or extrapolating"),
+            (("--", "true"), "missing --source"),
+            (("--source", "shm:a"), "missing command"),
+            (("--source", "shm:a", "--print-env", "--", "true"), "--print-env takes no command"),
+            (("--source", "clock_topic", "--print-env"), "needs --source shm:NAME"),
+            (("--source", "shm:a", "--node", "/a", "--", "true"), "--node needs --require"),
+            (("--source", "shm:a", "--name", "b", "--", "true"), "--name is for"),
+            (("--source", "shm:a", "--domain", "1", "--", "true"), "--domain is for"),
+        ):
+            status, _, err = self.result("run", *words)
+            self.assertEqual(status, 2, err)
+            self.assertIn(text, err)
+
+    def test_settings_for_a_shell(self):
+        self.environment["LD_PRELOAD"] = ""
+        script = 'eval "$({} run --source {} --print-env)"; printf %s "$TIMEBASE_SOURCE"'
+        for source in ("shm:sim", "shm:it's $(false) \"two\\"):
+            command = script.format(shlex.quote(f"{command_test.BIN_DIR}/timebase"), shlex.quote(source))
+            done = subprocess.run(["sh", "-c", command], env=self.environment, capture_output=True, text=True, timeout=LIMIT_S)
+            self.assertEqual((done.returncode, done.stdout), (0, source), done.stderr)
+
+    def test_a_time_that_is_taken(self):
+        name = self.shm_name()
+        self.serve("--no-topic", "--shm", name)
+        timebase = f"{command_test.BIN_DIR}/timebase"
+        status, _, err = self.run_shm(name, "--require", "--", timebase, "sleep", "--ros", "500ms")
+        self.assertEqual(status, 0, err)
+        status, _, err = self.run_shm(name, "--require", "--", "sh", "-c", f"{timebase} sleep --ros 500ms & wait; exit 5")
+        self.assertEqual(status, 5, err)  # by a process that the command has started
+        self.environment["TIMEBASE_SOURCE"] = f"shm:{name}"
+        status, out, err = self.result("run", "--", timebase, "now", "--ros")
+        self.assertEqual(status, 0, err)
+        self.assertRegex(out, r"^1\d\d\d\.\d{9} ")
+
+    def test_a_time_that_is_not_taken(self):
+        name = self.shm_name()
+        status, _, err = self.run_shm(name, "--require", "--limit", "100ms", "--", "sleep", "1000")
+        self.assertEqual(status, 1, err)
+        self.assertIn(f"no process of sleep has taken the time of shm:{name} within 100ms\n", err)
+        self.assertIn("the time has no publisher", err)
+        self.serve("--no-topic", "--shm", name)
+        status, _, err = self.run_shm(name, "--require", "--limit", "100ms", "--", "sleep", "1000")
+        self.assertEqual(status, 1, err)
+        self.assertRegex(err, r"(uses timebase|uses rcl)")
+        status, _, err = self.run_shm(name, "--require", "--", "true")
+        self.assertEqual(status, 1, err)
+        self.assertIn("before it ended", err)
+        status, _, err = self.run_shm(name, "--limit", "100ms", "--", "sh", "-c", "sleep 1; exit 6")
+        self.assertEqual(status, 6, err)
+        self.assertIn("note: no process of sh has taken the time", err)
+
+
+class RelayTest(RunTest):
+    def relay_name(self, kind):
+        return self.shm_name(f"{kind}-{self.domain}")
+
+    def wait_until(self, probe, time_ns):
+        deadline = time.monotonic() + LIMIT_S
+        while self.now_of(probe) < time_ns:
+            self.assertLess(time.monotonic(), deadline)
+
+    def check_source(self, kind):
+        self.relay_name(kind)
+        probe = self.run_followed("--source", kind)
+        self.serve()
+        probe.expect("two after started")
+        self.wait_until(probe, 1001 * SECOND)
+        # a machine that is busy just when the next stretch of a time that runs on is published may cost one
+        jumps = [line for line in probe.seen if line.startswith("two after backward") or " change " in line]
+        self.assertLessEqual(len(jumps), 1 if kind == "extrapolating" else 0, probe.seen)
+        now = self.now_of(probe)
+        _, out, _ = self.result("now", "--ros")
+        self.assertLess(now, float(out.split()[0]) * SECOND)
+
+    def test_clock_topic(self):
+        self.check_source("clock_topic")
+
+    def test_extrapolating(self):
+        self.check_source("extrapolating")
+
+    def test_another_command_takes_the_relay_over(self):
+        name = self.relay_name("clock_topic")
+        first = self.run_followed("--source", "clock_topic")
+        second = self.run_followed("--source", "clock_topic")
+        self.serve()
+        first.expect("two after started")
+        second.expect("two after started")
+        first.child.stdin.close()  # ends the probe, and with it the relay
+        self.assertEqual(first.wait(), 0, first.errors)
+        second.expect(".* after .*change")
+        second.expect("two after started")
+        self.wait_until(second, self.now_of(second) + SECOND)
+        self.assertTrue(os.path.exists(f"/dev/shm/timebase.{name}"))
+
+    def test_a_pause_of_the_topic_is_one_of_the_page(self):
+        self.relay_name("clock_topic")
+        probe = self.run_followed("--source", "clock_topic")
+        self.serve("--paused")
+        probe.expect("two after started")
+        deadline = time.monotonic() + LIMIT_S
+        state = None
+        while state != 7 and time.monotonic() < deadline:  # TB_CLOCK_PAUSED
+            probe.write("now")
+            time_ns, state = map(int, probe.expect(r"now (\d+) (\d+)").groups())
+            self.assertIn(time_ns, (0, 1000 * SECOND))
+        self.assertEqual(state, 7)
+
+
+class OneTimeTest(RunTest):
+    """Followers of both kinds."""
+
+    START = 1_600_000_000 * SECOND
+
+    def follow(self, name):
+        on_page = self.run_followed("--source", f"shm:{name}")
+        on_topic = Process(self, [command_test.PROBE], self.environment, subprocess.PIPE)
+        on_topic.expect("ready")
+        return on_page, on_topic
+
+    def test_a_served_time(self):
+        name = self.shm_name()
+        probes = self.follow(name)
+        self.serve("--shm", name, "--hz", "20")
+        for probe in probes:
+            probe.expect("two after started")
+        for probe in probes:
+            probe.expect_tick(1001 * SECOND)
+        for _ in range(command_test.TRIES):  # the machine may be busy between the two questions
+            times = [self.now_of(probe) for probe in probes]
+            if abs(times[0] - times[1]) <= SECOND // 20:
+                return
+        self.fail(f"two times: {times}")
+
+    def test_a_played_time_loops_once_for_each(self):
+        name = self.shm_name()
+        bag = bag_make(tempfile.mkdtemp(dir=self.folder), self.START, SECOND // 10, 11)
+        end = self.START + SECOND
+        probes = self.follow(name)
+        player = self.run_command("play", bag, "--shm", name, "--loop")
+        for probe in probes:
+            probe.expect("two after started")
+            probe.expect(f"two after backward {end} {self.START} ")
+            probe.expect(f"two after backward {end} {self.START} ")
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+        loops = [len([line for line in probe.seen if line.startswith("two after backward")]) for probe in probes]
+        self.assertEqual(loops, [2, 2])
+
+    def test_a_played_time_in_shared_memory_alone(self):
+        name = self.shm_name()
+        bag = bag_make(tempfile.mkdtemp(dir=self.folder), self.START, SECOND // 10, 11)
+        on_page, on_topic = self.follow(name)
+        player = self.run_command("play", bag, "--shm", name, "--no-clock-topic")
+        on_page.expect("two after started")
+        self.assertEqual(player.wait(), 0, player.errors)
+        self.assertEqual(self.now_of(on_page), self.START + SECOND)
+        self.assertEqual(self.now_of(on_topic), 0)
+        status, _, err = self.result("play", bag, "--no-clock-topic")
+        self.assertEqual(status, 2, err)
+        self.assertIn("--no-clock-topic needs --shm NAME", err)
+
+
+if __name__ == "__main__":
+    command_test.BIN_DIR, command_test.PROBE = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""`timebase topic` on a ROS 2 graph: lists, messages, rate, size, delay, and stamps that are wrong. Those of a
+ROS 1 graph: tests/ros1/see_test.py.
+
+usage: topic_test.py BIN_DIR OBSERVE_PEER [TEST...]"""
+
+import itertools
+import json
+import sys
+import unittest
+
+import command_test
+import observing
+from command_test import SECOND
+from observing import ObservingTest
+
+
+class TopicTest(ObservingTest):
+    domains = itertools.cycle((222, 223))
+
+    def topic(self, *arguments):
+        return self.run_command("topic", *arguments)
+
+    def lines(self, process, status=0):
+        self.assertEqual(process.wait(), status, process.errors)
+        return [json.loads(line) for line in process.seen if line]
+
+    def test_list(self):
+        self.peer("open /good", "open /own my_msgs/msg/Own")
+        topics = {one["topic"]: one for one in self.lines(self.topic("list", "--json"))[0]}
+        self.assertEqual(topics["/good"], {"topic": "/good", "type": "std_msgs/msg/Header", "publishers": 1,
+                                           "subscribers": 0})
+        _, out, _ = self.result("topic", "list")
+        self.assertRegex(out, r"(?m)^/own +my_msgs/msg/Own +1 +0$")
+
+    def test_echo(self):
+        peer = self.peer("open /good")
+        echo = self.topic("echo", "/good", "-n", "2")
+        self.tell(peer, "wait /good", f"send /good 2 start 0 {SECOND}")
+        self.assertEqual(echo.wait(), 0, echo.errors)
+        self.assertEqual(echo.seen[0], "stamp:")
+        self.assertRegex(echo.seen[1], r"^  sec: \d+$")
+        self.assertRegex(echo.seen[2], r"^  nanosec: \d+$")
+        self.assertTrue(echo.seen[3].startswith("frame_id:"))
+        self.assertEqual(echo.seen[4], "---")
+        self.assertEqual(echo.seen[5], "# the stamp is future")  # a second ahead
+        self.assertEqual(echo.seen.count("---"), 2)
+
+    def test_latched_messages_come(self):
+        self.peer("open /latched std_msgs/msg/Header latched", "send /latched 1 zero 0 0")
+        message, = self.lines(self.topic("echo", "--json", "/latched", "-n", "1"))
+        self.assertEqual((message["latched"], message["stamp_problem"], message["publisher"]), (True, "zero", "/peer"))
+        self.assertEqual(message["message"]["stamp"], {"sec": 0, "nanosec": 0})
+
+    def test_a_type_without_a_definition(self):
+        peer = self.peer("open /own my_msgs/msg/Own")
+        echo = self.topic("echo", "/own", "-n", "1")
+        self.tell(peer, "wait /own", "send /own 1 now 0 0")
+        self.assertEqual(echo.wait(), 0, echo.errors)
+        self.assertRegex(echo.seen[0], r"^# \d+ bytes that are not of the definition$")
+        echo.expect_error("the definition of my_msgs/msg/Own is unknown")
+        peer.end()
+
+    def test_rate_size_and_delay(self):
+        peer = self.peer("open /good")
+        hz = self.topic("hz", "/good", "--json", "-n", "20")
+        self.tell(peer, "wait /good", f"send /good 20 now {-SECOND // 5} 0 20")
+        total = self.lines(hz)[-1]
+        self.assertEqual((total["messages"], total["summary"]), (20, True))
+        self.assertLess(total["rate_hz"], 60)
+        self.assertGreater(total["interval_max_ns"], SECOND // 100)
+        delay = self.topic("delay", "/good", "--json", "-n", "4")
+        self.tell(peer, "wait /good", f"send /good 4 now {-SECOND // 5} 0")
+        total = self.lines(delay)[-1]
+        self.assertGreaterEqual(total["delay_min_ns"], SECOND // 5)
+        self.assertEqual([total[key] for key in ("stamps", "zero", "future")], [4, 0, 0])
+        bw = self.topic("bw", "/good", "--json", "-n", "4")
+        self.tell(peer, "wait /good", "send /good 4 now 0 0")
+        total = self.lines(bw)[-1]
+        self.assertEqual(total["bytes"], 4 * total["size_min"])
+
+    def test_stamps_that_are_wrong_are_counted(self):
+        peer = self.peer("open /bad")
+        delay = self.topic("delay", "/bad", "--json", "-n", "9")
+        self.tell(peer, "wait /bad", "send /bad 3 zero 0 0", f"send /bad 3 now {SECOND} 0", f"send /bad 1 now {-SECOND} 0",
+                  f"send /bad 2 now {-SECOND} 0")
+        total = self.lines(delay)[-1]
+        self.assertEqual([total[key] for key in ("zero", "future", "backward")], [3, 3, 1])
+
+    def test_stamps_are_compared_with_clock_where_it_ticks(self):
+        peer = self.peer("open /good")
+        delay = self.topic("delay", "/good", "--json", "-n", "3")
+        self.tell(peer, "clock", "wait /good", f"tick {1000 * SECOND}", f"tick {1001 * SECOND}")
+        self.tell(peer, "send /good 3 tick 0 0")
+        total = self.lines(delay)[-1]
+        self.assertEqual([total[key] for key in ("stamps", "zero", "future")], [3, 0, 0])
+        self.assertLess(abs(total["delay_mean_ns"]), 2 * SECOND)
+
+    def test_no_topic(self):
+        self.peer("open /good")
+        status, _, errors = self.result("topic", "hz", "/goot", "--duration", "2s")
+        self.assertEqual(status, 1)
+        self.assertIn("no publisher of /goot on the graph; did you mean /good?", errors)
+        for words in (("foo",), ("echo",), ("list", "/a"), ("hz", "/a", "--ros1", "--domain", "3"), ()):
+            self.assertEqual(self.result("topic", *words)[0], 2, words)
+
+
+if __name__ == "__main__":
+    command_test.BIN_DIR, observing.PEER = sys.argv[1:3]
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
