@@ -4,6 +4,7 @@ told what to answer. Needs no ROS."""
 import http.server
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -17,6 +18,7 @@ SECOND = 1_000_000_000
 MD5 = "a9c97c1d230cfc112e270351a944ee47"
 TYPE = "rosgraph_msgs/Clock"
 LIMIT_S = 60  # of every wait: the machine may be busy
+FOREIGN_END_S = 30
 
 
 def wait_until(condition, what, limit_s=LIMIT_S):
@@ -29,6 +31,19 @@ def wait_until(condition, what, limit_s=LIMIT_S):
         if time.monotonic() > end:
             raise AssertionError(f"not within {limit_s} s: {what() if callable(what) else what}")
         time.sleep(0.01)
+
+
+def stop(child, by=signal.SIGINT):
+    """Ends a child and closes its pipes. A program of ours must end by the signal. One of Debian's ROS 1
+    must only be gone: now and then rospy's shutdown never ends."""
+    if child.poll() is None:
+        child.send_signal(by)
+    if child.args[0].startswith("/usr/"):
+        try:
+            child.wait(FOREIGN_END_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+    child.communicate(timeout=LIMIT_S)
 
 
 class Follower:

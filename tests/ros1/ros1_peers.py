@@ -3,7 +3,6 @@ and a subscriber that is no more than a socket."""
 
 import os
 import shutil
-import signal
 import socket
 import struct
 import subprocess
@@ -41,11 +40,7 @@ class PeersTest(ros1_graph.Ros1Test):
         self.addCleanup(self.stop, child)
         return child
 
-    @staticmethod
-    def stop(child):
-        if child.poll() is None:
-            child.send_signal(signal.SIGINT)
-        child.communicate(timeout=LIMIT_S)
+    stop = staticmethod(ros1_graph.stop)
 
     def state(self, kind):
         """By topic the nodes that publish (0) or subscribe (1)."""

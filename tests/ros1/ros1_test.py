@@ -102,11 +102,7 @@ class GraphTest(ros1_graph.Ros1Test):
         self.addCleanup(self.stop, child)
         return child
 
-    @staticmethod
-    def stop(child, by=signal.SIGINT):
-        if child.poll() is None:
-            child.send_signal(by)
-        child.communicate(timeout=LIMIT_S)
+    stop = staticmethod(ros1_graph.stop)
 
 
 class RosTest(ros1_graph.Ros1Test):
@@ -141,18 +137,10 @@ class RosTest(ros1_graph.Ros1Test):
     def start(self, *arguments):
         child = subprocess.Popen(arguments, env=self.core.environment, stdin=subprocess.PIPE,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, bufsize=0)
-        self.addCleanup(child.stdin.close)
         self.addCleanup(self.end, child)
         return child
 
-    def end(self, child, number=signal.SIGTERM):
-        if child.poll() is None:
-            child.send_signal(number)
-        try:
-            child.wait(10)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+    end = staticmethod(ros1_graph.stop)
 
     def play(self, *arguments):
         return self.start("/usr/lib/rosbag/play", "--clock", "__name:=player", *arguments, self.bag)
