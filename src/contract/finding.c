@@ -308,13 +308,6 @@ static int by_gravity(const void *a, const void *b)
   return strcmp(left->cause ? left->cause : "", right->cause ? right->cause : "");
 }
 
-static bool has_subject(const tb__finding_t *finding, const char *name)
-{
-  for (size_t i = 0; i < finding->subject_count; i++)
-    if (strcmp(finding->subjects[i].name, name) == 0) return true;
-  return false;
-}
-
 static bool is_above(const tb__finding_t *finding, const tb__finding_t *other)
 {
   for (; other; other = other->below)
@@ -322,27 +315,71 @@ static bool is_above(const tb__finding_t *finding, const tb__finding_t *other)
   return false;
 }
 
-/* The first in the order of the rules that names the cause as its subject. */
-static tb__finding_t *cause_of(const tb__findings_t *findings, const tb__finding_t *finding)
+/* A subject that may be the cause of other findings. */
+typedef struct cause {
+  const char *name;
+  tb__finding_t *finding;
+  size_t place; /* among the findings */
+} cause_t;
+
+/* Of one name those first that come first in the order of the rules. */
+static int by_subject(const void *a, const void *b)
 {
-  tb__finding_t *found = NULL;
-  if (!finding->cause) return NULL;
+  const cause_t *left = a, *right = b;
+  int order = strcmp(left->name, right->name);
+  if (order) return order;
+  if (left->finding->id != right->finding->id)
+    return left->finding->id > right->finding->id ? 1 : -1;
+  return (left->place > right->place) - (left->place < right->place);
+}
+
+/* NULL: no memory. */
+static cause_t *list_causes(const tb__findings_t *findings, size_t *out_count)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < findings->count; i++)
+    if (findings->list[i]->rule->is_cause) count += findings->list[i]->subject_count;
+  cause_t *causes = malloc((count + 1) * sizeof *causes);
+  if (!causes) return NULL;
+  *out_count = count;
+  count = 0;
   for (size_t i = 0; i < findings->count; i++) {
-    tb__finding_t *other = findings->list[i];
-    if (other->rule->is_cause && !is_above(finding, other) && (!found || other->id < found->id) &&
-        has_subject(other, finding->cause))
-      found = other;
+    tb__finding_t *finding = findings->list[i];
+    for (size_t k = 0; finding->rule->is_cause && k < finding->subject_count; k++)
+      causes[count++] = (cause_t){finding->subjects[k].name, finding, i};
   }
-  return found;
+  qsort(causes, count, sizeof *causes, by_subject);
+  return causes;
+}
+
+/* The first in the order of the rules that names the cause as its subject. */
+static tb__finding_t *cause_of(const cause_t *causes, size_t count, const tb__finding_t *finding)
+{
+  size_t low = 0, high = count;
+  if (!finding->cause) return NULL;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (strcmp(causes[middle].name, finding->cause) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < count && strcmp(causes[low].name, finding->cause) == 0; low++)
+    if (!is_above(finding, causes[low].finding)) return causes[low].finding;
+  return NULL;
 }
 
 static tb_status_t fold(tb__findings_t *findings)
 {
+  size_t count = 0;
+  cause_t *causes = list_causes(findings, &count);
+  if (!causes) return lose(findings);
   for (size_t i = 0; i < findings->count; i++) {
-    tb__finding_t *above = cause_of(findings, findings->list[i]);
+    tb__finding_t *above = cause_of(causes, count, findings->list[i]);
     findings->list[i]->below = above;
     if (above) above->caused_count++;
   }
+  free(causes);
   qsort(findings->list, findings->count, sizeof(tb__finding_t *), by_gravity);
   for (size_t i = 0; i < findings->count; i++) {
     tb__finding_t *finding = findings->list[i];
