@@ -47,11 +47,8 @@ typedef struct tb__librcl_release {
 /* NULL: the process has no librcl (yet). [any thread] */
 const tb__librcl_t *tb__librcl(void);
 
-/* What release `rcl` is, by its symbols, its layouts and its package.xml. */
+/* What release `rcl` is, by its symbols, its layouts and its package.xml. Calls the loader. */
 void tb__librcl_recognise(const tb__librcl_t *rcl, tb__librcl_release_t *out);
-
-/* The same, decided once per process; NULL before that. */
-const tb__librcl_release_t *tb__librcl_release(void);
 
 /* Of the text of a package.xml: "9.2.11" of <version>9.2.11</version>. False: it has none, or one
  * that does not fit. */

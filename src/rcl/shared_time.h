@@ -14,6 +14,9 @@
  * of a known release. Decided at the first call; why not is noted once. [any thread] */
 bool tb__shared_time_is_followed(void);
 
+/* What its librcl is; NULL until that is decided, and where no shared time is named. */
+const tb__librcl_release_t *tb__shared_time_release(void);
+
 /* The name in TIMEBASE_SOURCE. */
 const char *tb__shared_time_name(void);
 
