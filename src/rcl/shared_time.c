@@ -6,6 +6,7 @@
 #include <timebase/source.h>
 #include <timebase/timeline.h>
 
+#include "clock/timeline.h"
 #include "platform/mutex.h"
 #include "rcl/note.h"
 #include "rcl/report.h"
@@ -89,6 +90,7 @@ const tb__librcl_release_t *tb__shared_time_release(void)
 /* ---- the clock ---- */
 
 tb_clock_t *_Atomic tb__shared_time_clock;
+const tb__page_view_t *_Atomic tb__shared_time_page;
 
 /* rcl's readers never wait for a jump: they may hold the lock of an interpreter that a callback
  * needs (J10). */
@@ -101,11 +103,13 @@ static tb_status_t create(tb_clock_t **out)
   tb_source_t *source = status ? NULL : tb_source_get_default();
   if (!status && !source) status = TB_ERR_NOT_FOUND;
   if (!status) status = tb_timeline_set_options(tb_source_timeline(source), &options);
-  if (status)
+  if (status) {
     tb_clock_destroy(clock);
-  else
-    *out = clock;
-  return status;
+    return status;
+  }
+  atomic_store(&tb__shared_time_page, tb_source_timeline(source)->view);
+  *out = clock;
+  return TB_OK;
 }
 
 tb_status_t tb__shared_time_open(tb_clock_t **out)
