@@ -42,6 +42,7 @@ static const struct {
     FIELD(timer_cancel),
     FIELD(timer_is_canceled),
     FIELD(timer_get_next_call_time),
+    FIELD(timer_get_time_until_next_call),
     FIELD(timer_get_period),
     FIELD(timer_get_callback_data),
 };
@@ -94,6 +95,7 @@ static const release_t releases[] = {
 
 #define RELEASE_COUNT (sizeof releases / sizeof *releases)
 
+/* rcl_timer_get_next_call_time was added to humble and jazzy after their first versions. */
 static bool has_all_common(const tb__librcl_t *rcl)
 {
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -102,6 +104,7 @@ static bool has_all_common(const tb__librcl_t *rcl)
     bool differs = at == offsetof(tb__librcl_t, timer_init) ||
                    at == offsetof(tb__librcl_t, timer_init2) ||
                    at == offsetof(tb__librcl_t, timer_call_with_info) ||
+                   at == offsetof(tb__librcl_t, timer_get_next_call_time) ||
                    at == offsetof(tb__librcl_t, timer_get_callback_data);
     memcpy(&address, (const char *)rcl + at, sizeof address);
     if (!address && !differs) return false;

@@ -33,7 +33,8 @@ typedef struct tb__librcl {
   rcl_ret_t (*timer_reset)(rcl_timer_t *);
   rcl_ret_t (*timer_cancel)(rcl_timer_t *);
   rcl_ret_t (*timer_is_canceled)(const rcl_timer_t *, bool *);
-  rcl_ret_t (*timer_get_next_call_time)(const rcl_timer_t *, int64_t *);
+  rcl_ret_t (*timer_get_next_call_time)(const rcl_timer_t *, int64_t *); /* or NULL: */
+  rcl_ret_t (*timer_get_time_until_next_call)(const rcl_timer_t *, int64_t *);
   rcl_ret_t (*timer_get_period)(const rcl_timer_t *, int64_t *);
   void (*timer_get_callback_data)(void); /* only whether it is there: lyrical on */
 } tb__librcl_t;

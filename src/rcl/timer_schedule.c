@@ -14,6 +14,7 @@
 #include "rcl/table.h"
 
 #define FIRST_IDS 16
+#define TRIES     4 /* of readings between which time has not moved */
 
 struct tb__rcl_timer {
   tb__table_node_t node; /* first; by `impl`, once that is there */
@@ -65,6 +66,24 @@ static void set_deadline_locked(const tb__rcl_timer_t *self, int64_t next_ns)
   tb_cond_signal(changed);
 }
 
+/* Versions that have no rcl_timer_get_next_call_time know how long it is until then, by a reading
+ * of the same clock. Where time moves between the readings here the result is late by as much. */
+static rcl_ret_t next_call(const rcl_timer_t *timer, int64_t *out_ns)
+{
+  const tb__librcl_t *rcl = tb__librcl();
+  if (rcl->timer_get_next_call_time) return rcl->timer_get_next_call_time(timer, out_ns);
+  int64_t before_ns, left_ns, after_ns;
+  int tries = TRIES;
+  do {
+    if (tb__shared_time_now(&before_ns)) return RCL_RET_ERROR;
+    rcl_ret_t code = rcl->timer_get_time_until_next_call(timer, &left_ns);
+    if (code) return code;
+    if (tb__shared_time_now(&after_ns)) return RCL_RET_ERROR;
+  } while (before_ns != after_ns && --tries > 0);
+  if (__builtin_add_overflow(after_ns, left_ns, out_ns)) *out_ns = INT64_MAX;
+  return RCL_RET_OK;
+}
+
 /* By when librcl will want the timer to be called next. */
 static void arm_locked(tb__rcl_timer_t *self)
 {
@@ -74,7 +93,7 @@ static void arm_locked(tb__rcl_timer_t *self)
   int64_t next_ns;
   self->is_triggered = false;
   if (rcl->timer_is_canceled(&timer, &is_canceled) == RCL_RET_OK && !is_canceled &&
-      rcl->timer_get_next_call_time(&timer, &next_ns) == RCL_RET_OK)
+      next_call(&timer, &next_ns) == RCL_RET_OK)
     set_deadline_locked(self, next_ns);
   else
     clear_deadline_locked(self);
@@ -294,7 +313,7 @@ void tb__rcl_timer_jumped(tb__rcl_timer_t *self, const rcl_time_jump_t *jump)
   int64_t next_ns, now_ns;
   if (!timer.impl) return;
   if (jump->delta.nanoseconds < 0 && !tb__shared_time_now(&now_ns) &&
-      (tb__librcl()->timer_get_next_call_time(&timer, &next_ns) != RCL_RET_OK || next_ns > now_ns))
+      (next_call(&timer, &next_ns) != RCL_RET_OK || next_ns > now_ns))
     self->callback(jump, false, self->user_data);
   pthread_mutex_lock(&mutex);
   if (self->impl) arm_locked(self);
