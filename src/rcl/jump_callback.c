@@ -203,13 +203,12 @@ rcl_ret_t tb__jump_callback_add(rcl_clock_t *clock, rcl_jump_threshold_t thresho
   atomic_store(&self->holders, 1);
   self->clock_data = clock->data;
   self->info = (rcl_jump_callback_info_t){callback, threshold, user_data};
-  if (tb__rcl_timer_is_being_made(user_data) &&
-      !(self->timer = tb__rcl_timer_create(callback, user_data))) {
-    release(self);
-    return TB__RCL_FAIL(RCL_RET_BAD_ALLOC, "no memory for a timer");
-  }
-  self->uses_python = !self->timer && tb__python_is_used_by((void (*)(void))callback);
-  tb_status_t status = add(clock, self);
+  tb_status_t status = TB_OK;
+  if (tb__rcl_timer_is_being_made(user_data))
+    status = tb__rcl_timer_create(callback, user_data, &self->timer);
+  else
+    self->uses_python = tb__python_is_used_by((void (*)(void))callback);
+  if (!status) status = add(clock, self);
   if (!status) return RCL_RET_OK;
   release(self);
   if (status == TB_ERR_BUSY)

@@ -250,29 +250,30 @@ void tb__rcl_timer_making_end(const rcl_timer_t *timer, bool is_made)
   if (missed_a_jump) tb__rcl_timer_jumped(self, &(rcl_time_jump_t){RCL_ROS_TIME_NO_CHANGE, {-1}});
 }
 
-tb__rcl_timer_t *tb__rcl_timer_create(rcl_jump_callback_t callback, void *user_data)
+tb_status_t tb__rcl_timer_create(rcl_jump_callback_t callback, void *user_data,
+                                 tb__rcl_timer_t **out)
 {
-  if (tb__is_forked()) return NULL;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb__rcl_timer_t *self = calloc(1, sizeof *self);
-  if (!self) return NULL;
+  if (!self) return TB_ERR_NO_MEMORY;
   self->callback = callback;
   self->user_data = user_data;
   pthread_mutex_lock(&mutex);
   tb_status_t status = start_locked();
-  bool is_ready = !status && reserve_locked();
-  if (is_ready) {
+  if (!status && !reserve_locked()) status = TB_ERR_NO_MEMORY;
+  if (!status) {
     self->id = free_ids[--free_count];
     by_id[self->id] = self;
   }
   pthread_mutex_unlock(&mutex);
-  if (status) tb__rcl_note("timers of ROS clocks cannot be woken: %s", tb_status_message(status));
-  if (!is_ready) {
+  if (status) {
+    tb__rcl_note("timers of ROS clocks cannot be woken: %s", tb_status_message(status));
     free(self);
-    return NULL;
+    return status;
   }
   atomic_fetch_add(&timers, 1);
-  making.record = self;
-  return self;
+  making.record = *out = self;
+  return TB_OK;
 }
 
 void tb__rcl_timer_end(tb__rcl_timer_t *self)
