@@ -148,9 +148,20 @@ static void unfollow(run_relay_t *relay)
   if (relay->clock) tb_clock_destroy(relay->clock);
   tb_source_destroy(relay->outer);
   ros_clock_close(&relay->ros);
+  relay->handler = NULL;
+  relay->clock = NULL;
+  relay->outer = NULL;
 }
 
-/* Becomes the relay, unless another process is. */
+static void set_publisher(run_relay_t *relay, tb_shm_publisher_t *publisher)
+{
+  pthread_mutex_lock(&relay->mutex);
+  relay->publisher = publisher;
+  pthread_mutex_unlock(&relay->mutex);
+}
+
+/* Becomes the relay, unless another process is. One that cannot follow /clock leaves the name to
+ * others. */
 static int take(run_relay_t *relay)
 {
   tb_error_t error = TB_ERROR_INIT;
@@ -159,10 +170,13 @@ static int take(run_relay_t *relay)
   if (status == TB_ERR_BUSY) return EXIT_OK;
   if (status == TB_ERR_INVALID) return command_usage_error(relay->command, "%s", error.text);
   if (status) return command_failed(relay->command, status, &error);
-  pthread_mutex_lock(&relay->mutex);
-  relay->publisher = publisher;
-  pthread_mutex_unlock(&relay->mutex);
-  return follow(relay);
+  set_publisher(relay, publisher);
+  int result = follow(relay);
+  if (!result) return EXIT_OK;
+  unfollow(relay);
+  set_publisher(relay, NULL);
+  tb_shm_publisher_close(publisher);
+  return result;
 }
 
 static void *relay_run(void *argument)

@@ -273,14 +273,15 @@ TB_API tb_status_t tb_steady_clock_timer_exchange_callback(tb_timer_t *timer,
                                                            void **old_user);
 
 /** What the timer calls at each start from now on; NULL: nothing (rcl_timer_set_on_reset_callback,
- * which also reports earlier ones). [any thread] [from callbacks] TB_ERR_CLOSED: destroyed, while
- * its call runs. */
+ * which also reports earlier ones). It is called on the thread that starts the timer; one that has
+ * begun goes on when another thread exchanges it, or stops or destroys the timer. [any thread]
+ * [from callbacks] TB_ERR_CLOSED: destroyed, while its call or a hook runs. */
 TB_API tb_status_t tb_timer_set_reset_hook(tb_timer_t *timer, tb_timer_reset_t hook, void *user);
 
-/** Stops it; memory goes when a running call has ended. Until then the handle is valid and inert:
- * in the callback calls on it return TB_ERR_CLOSED and change nothing, destroying it again does
- * nothing, whether the callback or another thread has destroyed it. NULL does nothing.
- * [any thread] [from callbacks] */
+/** Stops it; memory goes when a running call, and reset hooks, have ended. Until then the handle is
+ * valid and inert: in the callback calls on it return TB_ERR_CLOSED and change nothing, destroying
+ * it again does nothing, whether the callback or another thread has destroyed it. NULL does
+ * nothing. [any thread] [from callbacks] */
 TB_API void tb_timer_destroy(tb_timer_t *timer);
 
 /** What the calls of these names hand over: the size of each struct too, so that it may grow

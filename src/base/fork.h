@@ -23,4 +23,10 @@ static inline bool tb__is_forked(void)
  * noticed. TB_ERR_FORKED, TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__fork_watch(void) TB_WARN_UNUSED;
 
+/* A descriptor that a forked child closes at once, because it holds a lock that has to go with the
+ * parent. Returns its place; -1: there is none left, and the child keeps it. [any thread] */
+int tb__fork_closes(int fd);
+/* Before the descriptor of that place is closed. False: this is a child, which has closed it. */
+bool tb__fork_keeps(int place) TB_WARN_UNUSED;
+
 #endif

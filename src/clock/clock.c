@@ -235,27 +235,14 @@ __attribute__((noinline)) static tb_status_t now_of_system(const tb_clock_t *clo
   return TB_OK;
 }
 
-/* The fast path: the page has a consistent copy of an epoch that this process has dispatched, its
- * time is stopped, and the mark of the epoch says that the time has been read before. So the time
- * remains known if the page loses its contents. */
 __attribute__((noinline)) static tb_status_t now_of_page(const tb_clock_t *clock, uintptr_t word,
                                                          bool may_wait, tb_time_t *out)
 {
   const tb__page_view_t *view = ((const tb_timeline_t *)(word & ~TB__WORD_BITS))->view;
-  const tb__page_t *page = atomic_load_explicit(&view->page, memory_order_acquire);
-  if (!LIKELY(page)) return now_slowly(clock, may_wait, out);
-  uint64_t version = atomic_load_explicit(&page->version, memory_order_acquire);
-  const tb__page_slot_t *slot = &page->slots[version & 1];
-  int64_t time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
-  uint64_t epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire);
-  int64_t steady_ns = atomic_load_explicit(&slot->steady_ns, memory_order_acquire);
-  uint64_t again = atomic_load_explicit(&page->version, memory_order_acquire);
-  uint64_t seen = atomic_load_explicit(&view->seen, memory_order_acquire);
-  uint64_t settled = atomic_load(&view->settled_epoch); /* last: see tb__page_epoch_end */
+  int64_t time_ns;
+  bool is_read = tb__page_time_at_rest(view, &time_ns);
   uintptr_t still = atomic_load_explicit(&clock->word, memory_order_relaxed);
-  if (!LIKELY(again == version && epoch == settled && steady_ns == 0 &&
-              tb__page_keyed(epoch, time_ns) == seen && still == word))
-    return now_slowly(clock, may_wait, out);
+  if (!LIKELY(is_read && still == word)) return now_slowly(clock, may_wait, out);
   out->ns = time_ns;
   out->kind = TB_TIME_ROS;
   return TB_OK;

@@ -139,6 +139,30 @@ int64_t tb__page_time_known(const tb__page_view_t *view);
  * later: then it counts as read. */
 int64_t tb__page_time_after(tb__page_view_t *view, uint64_t epoch, int64_t time_ns);
 
+/* The time of a page at rest: it has a consistent copy of an epoch that this process has
+ * dispatched, its time is stopped, and the mark of the epoch says that the time has been read
+ * before. So the time remains known if the page loses its contents. False: the timeline has to be
+ * asked. */
+static inline bool tb__page_time_at_rest(const tb__page_view_t *view, int64_t *out_ns)
+{
+  const tb__page_t *page = atomic_load_explicit(&view->page, memory_order_acquire);
+  if (__builtin_expect(!page, 0)) return false;
+  uint64_t version = atomic_load_explicit(&page->version, memory_order_acquire);
+  const tb__page_slot_t *slot = &page->slots[version & 1];
+  int64_t time_ns = atomic_load_explicit(&slot->time_ns, memory_order_acquire);
+  uint64_t epoch = atomic_load_explicit(&slot->epoch, memory_order_acquire);
+  int64_t runs_from_ns = atomic_load_explicit(&slot->steady_ns, memory_order_acquire);
+  uint64_t again = atomic_load_explicit(&page->version, memory_order_acquire);
+  uint64_t seen = atomic_load_explicit(&view->seen, memory_order_acquire);
+  uint64_t settled = atomic_load(&view->settled_epoch); /* last: see tb__page_epoch_end */
+  if (!__builtin_expect(again == version && epoch == settled && runs_from_ns == 0 &&
+                            tb__page_keyed(epoch, time_ns) == seen,
+                        1))
+    return false;
+  *out_ns = time_ns;
+  return true;
+}
+
 /* The current time by a copy, not below what other threads of this process have read in its epoch.
  * False: the copy runs and is no longer current, or its epoch is over. */
 bool tb__page_time(tb__page_view_t *view, const tb__page_t *page, const tb__page_copy_t *copy,

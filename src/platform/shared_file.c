@@ -132,6 +132,19 @@ tb_status_t tb__shared_file_open_existing(tb__shared_file_t *file, const char *p
   return result;
 }
 
+bool tb__shared_file_reopen(tb__shared_file_t *file, const char *path)
+{
+  struct stat before, after;
+  int fd = open(path, O_RDWR | FLAGS);
+  if (fd < 0) return false;
+  bool is_same = !fstat(file->fd, &before) && !fstat(fd, &after) && before.st_ino == after.st_ino &&
+                 before.st_dev == after.st_dev;
+  int unused = is_same ? file->fd : fd;
+  if (is_same) file->fd = fd;
+  close(unused);
+  return is_same;
+}
+
 bool tb__shared_file_extend(const tb__shared_file_t *file, size_t size)
 {
   return !posix_fallocate(file->fd, 0, (off_t)size) &&

@@ -39,6 +39,9 @@ tb_status_t tb__shared_file_create(tb__shared_file_t *file, const char *path, si
 /* Maps a file that is there already, and has this size. TB_ERR_SYSTEM; TB_ERR_CORRUPT. */
 tb_status_t tb__shared_file_open_existing(tb__shared_file_t *file, const char *path, size_t size,
                                           bool writable) TB_WARN_UNUSED;
+/* Gives it another descriptor of the same file, for locks: a mapping keeps the one that it was made
+ * with open, and a forked child has the mappings. False: `path` is another file by now. */
+bool tb__shared_file_reopen(tb__shared_file_t *file, const char *path) TB_WARN_UNUSED;
 /* Gives a file that was truncated its size again, and maps it. */
 bool tb__shared_file_extend(const tb__shared_file_t *file, size_t size) TB_WARN_UNUSED;
 /* 0: unknown. */

@@ -55,9 +55,8 @@ static rcl_ret_t now_of_other(rcl_clock_t *clock, int64_t *now)
 
 EXPORTED rcl_ret_t rcl_clock_get_now(rcl_clock_t *clock, int64_t *now)
 {
-  if (__builtin_expect(clock && now && clock->get_now == tb__ros_clock_now &&
-                           tb__shared_time_now(now) == TB_OK,
-                       1))
+  if (__builtin_expect(
+          clock && now && clock->get_now == tb__ros_clock_now && tb__shared_time_at_rest(now), 1))
     return RCL_RET_OK;
   return now_of_other(clock, now);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <timebase/jump.h>
 
+#include "base/fork.h"
 #include "platform/mutex.h"
 #include "rcl/guarded_call.h"
 #include "rcl/librcl.h"
@@ -115,11 +116,8 @@ static void call_after(const tb_jump_t *jump, void *user)
 /* In the core a first tick, and a change of the publisher, are no forward or backward jumps: all
  * are taken, and chosen from by rcl's threshold. A timer needs no forward jumps: its schedule
  * knows when it is due. */
-static tb_status_t make_handler(jump_callback_t *self)
+static tb_status_t make_handler(jump_callback_t *self, tb_clock_t *shared)
 {
-  tb_clock_t *shared;
-  tb_status_t status = tb__shared_time_open(&shared);
-  if (status) return status;
   tb_jump_handler_options_t options = TB_JUMP_HANDLER_OPTIONS_INIT;
   options.name = self->timer ? "rcl timer" : "rcl jump callback";
   options.threshold.min_forward.ns = self->timer ? 0 : self->info.threshold.min_forward.nanoseconds;
@@ -144,22 +142,20 @@ static rcl_ret_t check(const rcl_clock_t *clock, const rcl_jump_threshold_t *thr
   return RCL_RET_OK;
 }
 
-static rcl_ret_t append_locked(rcl_clock_t *clock, jump_callback_t *self) TB_REQUIRES(mutex)
+static tb_status_t append_locked(rcl_clock_t *clock, jump_callback_t *self) TB_REQUIRES(mutex)
 {
   const rcl_jump_callback_info_t *info = &self->info;
-  if (find_locked(clock, info->callback, info->user_data))
-    return TB__RCL_FAIL(RCL_RET_ERROR, "the callback is there already, with this user_data");
+  if (find_locked(clock, info->callback, info->user_data)) return TB_ERR_BUSY;
   size_t count = clock->num_jump_callbacks;
   rcl_jump_callback_info_t *entries = clock->allocator.reallocate(
       clock->jump_callbacks, (count + 1) * sizeof *entries, clock->allocator.state);
   if (entries) clock->jump_callbacks = entries;
-  if (!entries || !tb__table_reserve(&table))
-    return TB__RCL_FAIL(RCL_RET_BAD_ALLOC, "no memory for a jump callback");
+  if (!entries || !tb__table_reserve(&table)) return TB_ERR_NO_MEMORY;
   entries[count] = *info;
   clock->num_jump_callbacks++;
   self->at = count;
   tb__table_insert(&table, &self->node, hash_of(clock, info->callback, info->user_data));
-  return RCL_RET_OK;
+  return TB_OK;
 }
 
 /* The last one takes its place in the array. */
@@ -182,35 +178,41 @@ static void take_out_locked(rcl_clock_t *clock, jump_callback_t *self) TB_REQUIR
   if (entries) clock->jump_callbacks = entries; /* else the larger one stays */
 }
 
+/* As one step: a callback that is found has its handler, whose first call may come before this
+ * returns and remove it. Making a handler waits for no callback. */
+static tb_status_t add(rcl_clock_t *clock, jump_callback_t *self)
+{
+  tb_clock_t *shared;
+  tb_status_t status = tb__shared_time_open(&shared);
+  if (status) return status;
+  tb__mutex_lock(&mutex);
+  status = append_locked(clock, self);
+  if (!status && (status = make_handler(self, shared))) take_out_locked(clock, self);
+  tb__mutex_unlock(&mutex);
+  return status;
+}
+
 rcl_ret_t tb__jump_callback_add(rcl_clock_t *clock, rcl_jump_threshold_t threshold,
                                 rcl_jump_callback_t callback, void *user_data)
 {
   rcl_ret_t code = check(clock, &threshold, callback);
   if (code) return code;
+  if (tb__is_forked()) return TB__RCL_FAIL(RCL_RET_ERROR, tb_status_message(TB_ERR_FORKED));
   jump_callback_t *self = calloc(1, sizeof *self);
   if (!self) return TB__RCL_FAIL(RCL_RET_BAD_ALLOC, "no memory for a jump callback");
   atomic_store(&self->holders, 1);
   self->clock_data = clock->data;
   self->info = (rcl_jump_callback_info_t){callback, threshold, user_data};
-  if (tb__rcl_timer_is_being_made(user_data) &&
-      !(self->timer = tb__rcl_timer_create(callback, user_data))) {
-    release(self);
-    return TB__RCL_FAIL(RCL_RET_BAD_ALLOC, "no memory for a timer");
-  }
-  self->uses_python = !self->timer && tb__python_is_used_by((void (*)(void))callback);
-  tb__mutex_lock(&mutex);
-  code = append_locked(clock, self);
-  tb__mutex_unlock(&mutex);
-  if (code) {
-    release(self);
-    return code;
-  }
-  tb_status_t status = make_handler(self);
+  tb_status_t status = TB_OK;
+  if (tb__rcl_timer_is_being_made(user_data))
+    status = tb__rcl_timer_create(callback, user_data, &self->timer);
+  else
+    self->uses_python = tb__python_is_used_by((void (*)(void))callback);
+  if (!status) status = add(clock, self);
   if (!status) return RCL_RET_OK;
-  tb__mutex_lock(&mutex);
-  take_out_locked(clock, self);
-  tb__mutex_unlock(&mutex);
   release(self);
+  if (status == TB_ERR_BUSY)
+    return TB__RCL_FAIL(RCL_RET_ERROR, "the callback is there already, with this user_data");
   return TB__RCL_FAIL(status == TB_ERR_NO_MEMORY ? RCL_RET_BAD_ALLOC : RCL_RET_ERROR,
                       tb_status_message(status));
 }

@@ -42,34 +42,41 @@ static const struct {
     FIELD(timer_cancel),
     FIELD(timer_is_canceled),
     FIELD(timer_get_next_call_time),
+    FIELD(timer_get_time_until_next_call),
     FIELD(timer_get_period),
     FIELD(timer_get_callback_data),
 };
 
-static tb__mutex_t mutex = TB__MUTEX_INIT;
-static tb__librcl_t functions; /* by mutex, until `found` */
+static tb__mutex_t mutex = TB__MUTEX_INIT; /* the loader is not called under it */
+static tb__librcl_t functions;             /* by mutex, until `found` */
 static const tb__librcl_t *_Atomic found;
 
 /* rclpy loads its extension, and librcl with it, RTLD_LOCAL: RTLD_NEXT finds nothing then. The
- * handle is kept, so that librcl stays. */
-static bool find(void)
+ * handle is kept, so that librcl stays. The loader has a lock of its own, and a thread that loads a
+ * library holds it while a constructor there may call librcl: so no lock is held here. */
+static bool find(tb__librcl_t *out)
 {
   void *librcl = dlopen("librcl.so", RTLD_NOLOAD | RTLD_LAZY);
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     void *address = dlsym(librcl ? librcl : RTLD_NEXT, fields[i].symbol);
-    memcpy((char *)&functions + fields[i].at, &address, sizeof address);
+    memcpy((char *)out + fields[i].at, &address, sizeof address);
   }
-  return functions.clock_init != NULL;
+  return out->clock_init != NULL;
 }
 
 const tb__librcl_t *tb__librcl(void)
 {
   const tb__librcl_t *known = atomic_load_explicit(&found, memory_order_acquire);
+  tb__librcl_t own;
   if (known) return known;
+  if (!find(&own)) return NULL;
   tb__mutex_lock(&mutex);
-  if (!atomic_load(&found) && find()) atomic_store(&found, &functions);
+  if (!atomic_load(&found)) {
+    functions = own;
+    atomic_store(&found, &functions);
+  }
   tb__mutex_unlock(&mutex);
-  return atomic_load(&found);
+  return &functions;
 }
 
 /* ---- the release ---- */
@@ -88,6 +95,7 @@ static const release_t releases[] = {
 
 #define RELEASE_COUNT (sizeof releases / sizeof *releases)
 
+/* rcl_timer_get_next_call_time was added to humble and jazzy after their first versions. */
 static bool has_all_common(const tb__librcl_t *rcl)
 {
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -96,6 +104,7 @@ static bool has_all_common(const tb__librcl_t *rcl)
     bool differs = at == offsetof(tb__librcl_t, timer_init) ||
                    at == offsetof(tb__librcl_t, timer_init2) ||
                    at == offsetof(tb__librcl_t, timer_call_with_info) ||
+                   at == offsetof(tb__librcl_t, timer_get_next_call_time) ||
                    at == offsetof(tb__librcl_t, timer_get_callback_data);
     memcpy(&address, (const char *)rcl + at, sizeof address);
     if (!address && !differs) return false;
@@ -207,9 +216,6 @@ static bool layout_is_known(const tb__librcl_t *rcl)
   return known;
 }
 
-static tb__librcl_release_t release;
-static _Atomic bool release_is_known;
-
 void tb__librcl_recognise(const tb__librcl_t *rcl, tb__librcl_release_t *out)
 {
   *out = (tb__librcl_release_t){0};
@@ -230,13 +236,6 @@ void tb__librcl_recognise(const tb__librcl_t *rcl, tb__librcl_release_t *out)
              match->name);
   else
     out->name = match->name;
-  release = *out;
-  atomic_store(&release_is_known, true);
-}
-
-const tb__librcl_release_t *tb__librcl_release(void)
-{
-  return atomic_load(&release_is_known) ? &release : NULL;
 }
 
 /* ---- errors ---- */

@@ -33,7 +33,8 @@ typedef struct tb__librcl {
   rcl_ret_t (*timer_reset)(rcl_timer_t *);
   rcl_ret_t (*timer_cancel)(rcl_timer_t *);
   rcl_ret_t (*timer_is_canceled)(const rcl_timer_t *, bool *);
-  rcl_ret_t (*timer_get_next_call_time)(const rcl_timer_t *, int64_t *);
+  rcl_ret_t (*timer_get_next_call_time)(const rcl_timer_t *, int64_t *); /* or NULL: */
+  rcl_ret_t (*timer_get_time_until_next_call)(const rcl_timer_t *, int64_t *);
   rcl_ret_t (*timer_get_period)(const rcl_timer_t *, int64_t *);
   void (*timer_get_callback_data)(void); /* only whether it is there: lyrical on */
 } tb__librcl_t;
@@ -47,11 +48,8 @@ typedef struct tb__librcl_release {
 /* NULL: the process has no librcl (yet). [any thread] */
 const tb__librcl_t *tb__librcl(void);
 
-/* What release `rcl` is, by its symbols, its layouts and its package.xml. */
+/* What release `rcl` is, by its symbols, its layouts and its package.xml. Calls the loader. */
 void tb__librcl_recognise(const tb__librcl_t *rcl, tb__librcl_release_t *out);
-
-/* The same, decided once per process; NULL before that. */
-const tb__librcl_release_t *tb__librcl_release(void);
 
 /* Of the text of a package.xml: "9.2.11" of <version>9.2.11</version>. False: it has none, or one
  * that does not fit. */

@@ -37,8 +37,8 @@ typedef struct python {
   void (*clear_error)(void);
 } python_t;
 
-static tb__mutex_t mutex = TB__MUTEX_INIT;
-static python_t functions; /* by mutex, until `found` */
+static tb__mutex_t mutex = TB__MUTEX_INIT; /* the loader is not called under it (librcl.c) */
+static python_t functions;                 /* by mutex, until `found` */
 static const python_t *_Atomic found;
 
 static bool find_one(void *handle, const char *name, void *out)
@@ -68,20 +68,44 @@ static bool find_in(void *handle, python_t *out)
          find_one(handle, "Py_DecRef", &out->unref);
 }
 
+/* The module that was looked at last, and has no Python: asking the loader opens its file. */
+static char module_without[512];
+
+static bool is_module_without(const char *module)
+{
+  tb__mutex_lock(&mutex);
+  bool is_known = !strcmp(module, module_without);
+  tb__mutex_unlock(&mutex);
+  return is_known;
+}
+
+static bool find_in_module(const char *module, python_t *out)
+{
+  if (is_module_without(module)) return false;
+  void *handle = dlopen(module, RTLD_NOLOAD | RTLD_LAZY);
+  bool has = handle && find_in(handle, out);
+  if (has) return true;
+  if (handle) dlclose(handle);
+  tb__mutex_lock(&mutex);
+  snprintf(module_without, sizeof module_without, "%s", module);
+  tb__mutex_unlock(&mutex);
+  return false;
+}
+
 /* A program that loads libpython RTLD_LOCAL shows it to nobody but what is linked with it. */
 static const python_t *find_python(const char *module)
 {
   const python_t *known = atomic_load_explicit(&found, memory_order_acquire);
+  python_t own = {0};
   if (known) return known;
+  if (!find_in(RTLD_DEFAULT, &own) && !(module && find_in_module(module, &own))) return NULL;
   tb__mutex_lock(&mutex);
   if (!atomic_load(&found)) {
-    bool has = find_in(RTLD_DEFAULT, &functions);
-    void *handle = has || !module ? NULL : dlopen(module, RTLD_NOLOAD | RTLD_LAZY);
-    if (handle) has = find_in(handle, &functions);
-    if (has) atomic_store(&found, &functions);
+    functions = own;
+    atomic_store(&found, &functions);
   }
   tb__mutex_unlock(&mutex);
-  return atomic_load(&found);
+  return &functions;
 }
 
 static bool is_without_python(const char *module)

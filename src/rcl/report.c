@@ -9,9 +9,9 @@
 
 #include "base/fork.h"
 #include "rcl/interposed.h"
-#include "rcl/librcl.h"
 #include "rcl/note.h"
 #include "rcl/ros_clock.h"
+#include "rcl/shared_time.h"
 
 #define VARIABLE "TIMEBASE_RCL_REPORT"
 
@@ -64,7 +64,7 @@ static void list_functions(bool is_followed, char *out, size_t size)
 void tb__report_write(const char *event)
 {
   const char *path = getenv(VARIABLE);
-  const tb__librcl_release_t *release = tb__librcl_release();
+  const tb__librcl_release_t *release = tb__shared_time_release();
   char program[2048], command[1024], source[256], functions[1024], name[32], line[6144];
   if (!path || !path[0] || !release) return;
   find_program(program, sizeof program);

@@ -1,12 +1,13 @@
 #include "rcl/shared_time.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/source.h>
 #include <timebase/timeline.h>
 
+#include "clock/timeline.h"
+#include "platform/mutex.h"
 #include "rcl/note.h"
 #include "rcl/report.h"
 
@@ -14,11 +15,18 @@
 
 /* ---- whether it is followed ---- */
 
-typedef enum decision { UNDECIDED, NOT_FOLLOWED, FOLLOWED } decision_t;
+typedef enum decision {
+  UNDECIDED,
+  NO_SOURCE,
+  NO_SHARED_TIME, /* the source is another one */
+  LEFT_ALONE,     /* the release is unknown */
+  FOLLOWED,
+} decision_t;
 
 static _Atomic int decision;
-static pthread_mutex_t deciding = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local bool is_deciding; /* on this thread: its calls go to librcl */
+static tb__mutex_t mutex = TB__MUTEX_INIT; /* the loader is not called under it */
+static tb__librcl_release_t release;       /* by mutex, until it is decided */
+static _Thread_local bool is_deciding;     /* on this thread: its calls go to librcl */
 
 const char *tb__shared_time_name(void)
 {
@@ -26,38 +34,45 @@ const char *tb__shared_time_name(void)
   return name ? name : "";
 }
 
-static decision_t decide(const tb__librcl_t *rcl)
+static decision_t decide(const tb__librcl_t *rcl, tb__librcl_release_t *out_release)
 {
   const char *name = tb__shared_time_name();
-  if (!name[0]) return NOT_FOLLOWED;
-  if (strncmp(name, "shm:", 4) != 0) {
-    tb__rcl_note("nodes keep their own time: %s=%s is no shared time (shm:NAME)", VARIABLE, name);
-    return NOT_FOLLOWED;
-  }
-  tb__librcl_release_t release;
-  tb__librcl_recognise(rcl, &release);
-  if (!release.name) {
-    tb__rcl_note("nodes keep their own time: this librcl is of an unknown release (%s); a newer "
-                 "timebase may know it, else follow /clock",
-                 release.reason);
-    tb__report_write("left_alone");
-    return NOT_FOLLOWED;
-  }
-  return FOLLOWED;
+  if (!name[0]) return NO_SOURCE;
+  if (strncmp(name, "shm:", 4) != 0) return NO_SHARED_TIME;
+  tb__librcl_recognise(rcl, out_release);
+  return out_release->name ? FOLLOWED : LEFT_ALONE;
 }
 
+static void explain(decision_t decided)
+{
+  if (decided == NO_SHARED_TIME)
+    tb__rcl_note("nodes keep their own time: %s=%s is no shared time (shm:NAME)", VARIABLE,
+                 tb__shared_time_name());
+  if (decided != LEFT_ALONE) return;
+  tb__rcl_note("nodes keep their own time: this librcl is of an unknown release (%s); a newer "
+               "timebase may know it, else follow /clock",
+               release.reason);
+  tb__report_write("left_alone");
+}
+
+/* Threads that are here together decide the same; one of them explains it. No lock is held
+ * meanwhile (librcl.c). */
 static bool decide_once(void)
 {
   const tb__librcl_t *rcl = tb__librcl();
+  tb__librcl_release_t own = {0};
   if (is_deciding || !rcl) return false;
   is_deciding = true;
-  pthread_mutex_lock(&deciding);
-  if (atomic_load(&decision) == UNDECIDED) {
-    decision_t decided = decide(rcl);
+  decision_t decided = decide(rcl, &own);
+  is_deciding = false;
+  tb__mutex_lock(&mutex);
+  bool is_first = atomic_load(&decision) == UNDECIDED;
+  if (is_first) {
+    release = own;
     atomic_store(&decision, decided);
   }
-  pthread_mutex_unlock(&deciding);
-  is_deciding = false;
+  tb__mutex_unlock(&mutex);
+  if (is_first) explain(decided);
   return atomic_load(&decision) == FOLLOWED;
 }
 
@@ -67,9 +82,15 @@ bool tb__shared_time_is_followed(void)
   return decided == UNDECIDED ? decide_once() : decided == FOLLOWED;
 }
 
+const tb__librcl_release_t *tb__shared_time_release(void)
+{
+  return atomic_load(&decision) >= LEFT_ALONE ? &release : NULL;
+}
+
 /* ---- the clock ---- */
 
 tb_clock_t *_Atomic tb__shared_time_clock;
+const tb__page_view_t *_Atomic tb__shared_time_page;
 
 /* rcl's readers never wait for a jump: they may hold the lock of an interpreter that a callback
  * needs (J10). */
@@ -82,26 +103,28 @@ static tb_status_t create(tb_clock_t **out)
   tb_source_t *source = status ? NULL : tb_source_get_default();
   if (!status && !source) status = TB_ERR_NOT_FOUND;
   if (!status) status = tb_timeline_set_options(tb_source_timeline(source), &options);
-  if (status)
+  if (status) {
     tb_clock_destroy(clock);
-  else
-    *out = clock;
-  return status;
+    return status;
+  }
+  atomic_store(&tb__shared_time_page, tb_source_timeline(source)->view);
+  *out = clock;
+  return TB_OK;
 }
 
 tb_status_t tb__shared_time_open(tb_clock_t **out)
 {
-  static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+  static tb__mutex_t opening = TB__MUTEX_INIT;
   *out = atomic_load_explicit(&tb__shared_time_clock, memory_order_acquire);
   if (*out) return TB_OK;
   tb_status_t status = TB_OK;
-  pthread_mutex_lock(&opening);
+  tb__mutex_lock(&opening);
   *out = atomic_load(&tb__shared_time_clock);
   if (!*out) {
     tb__rcl_note_core_log();
     status = create(out);
     if (!status) atomic_store(&tb__shared_time_clock, *out);
   }
-  pthread_mutex_unlock(&opening);
+  tb__mutex_unlock(&opening);
   return status;
 }

@@ -14,6 +14,7 @@
 #include "rcl/table.h"
 
 #define FIRST_IDS 16
+#define TRIES     4 /* of readings between which time has not moved */
 
 struct tb__rcl_timer {
   tb__table_node_t node; /* first; by `impl`, once that is there */
@@ -65,6 +66,24 @@ static void set_deadline_locked(const tb__rcl_timer_t *self, int64_t next_ns)
   tb_cond_signal(changed);
 }
 
+/* Versions that have no rcl_timer_get_next_call_time know how long it is until then, by a reading
+ * of the same clock. Where time moves between the readings here the result is late by as much. */
+static rcl_ret_t next_call(const rcl_timer_t *timer, int64_t *out_ns)
+{
+  const tb__librcl_t *rcl = tb__librcl();
+  if (rcl->timer_get_next_call_time) return rcl->timer_get_next_call_time(timer, out_ns);
+  int64_t before_ns, left_ns, after_ns;
+  int tries = TRIES;
+  do {
+    if (tb__shared_time_now(&before_ns)) return RCL_RET_ERROR;
+    rcl_ret_t code = rcl->timer_get_time_until_next_call(timer, &left_ns);
+    if (code) return code;
+    if (tb__shared_time_now(&after_ns)) return RCL_RET_ERROR;
+  } while (before_ns != after_ns && --tries > 0);
+  if (__builtin_add_overflow(after_ns, left_ns, out_ns)) *out_ns = INT64_MAX;
+  return RCL_RET_OK;
+}
+
 /* By when librcl will want the timer to be called next. */
 static void arm_locked(tb__rcl_timer_t *self)
 {
@@ -74,7 +93,7 @@ static void arm_locked(tb__rcl_timer_t *self)
   int64_t next_ns;
   self->is_triggered = false;
   if (rcl->timer_is_canceled(&timer, &is_canceled) == RCL_RET_OK && !is_canceled &&
-      rcl->timer_get_next_call_time(&timer, &next_ns) == RCL_RET_OK)
+      next_call(&timer, &next_ns) == RCL_RET_OK)
     set_deadline_locked(self, next_ns);
   else
     clear_deadline_locked(self);
@@ -231,29 +250,30 @@ void tb__rcl_timer_making_end(const rcl_timer_t *timer, bool is_made)
   if (missed_a_jump) tb__rcl_timer_jumped(self, &(rcl_time_jump_t){RCL_ROS_TIME_NO_CHANGE, {-1}});
 }
 
-tb__rcl_timer_t *tb__rcl_timer_create(rcl_jump_callback_t callback, void *user_data)
+tb_status_t tb__rcl_timer_create(rcl_jump_callback_t callback, void *user_data,
+                                 tb__rcl_timer_t **out)
 {
-  if (tb__is_forked()) return NULL;
+  if (tb__is_forked()) return TB_ERR_FORKED;
   tb__rcl_timer_t *self = calloc(1, sizeof *self);
-  if (!self) return NULL;
+  if (!self) return TB_ERR_NO_MEMORY;
   self->callback = callback;
   self->user_data = user_data;
   pthread_mutex_lock(&mutex);
   tb_status_t status = start_locked();
-  bool is_ready = !status && reserve_locked();
-  if (is_ready) {
+  if (!status && !reserve_locked()) status = TB_ERR_NO_MEMORY;
+  if (!status) {
     self->id = free_ids[--free_count];
     by_id[self->id] = self;
   }
   pthread_mutex_unlock(&mutex);
-  if (status) tb__rcl_note("timers of ROS clocks cannot be woken: %s", tb_status_message(status));
-  if (!is_ready) {
+  if (status) {
+    tb__rcl_note("timers of ROS clocks cannot be woken: %s", tb_status_message(status));
     free(self);
-    return NULL;
+    return status;
   }
   atomic_fetch_add(&timers, 1);
-  making.record = self;
-  return self;
+  making.record = *out = self;
+  return TB_OK;
 }
 
 void tb__rcl_timer_end(tb__rcl_timer_t *self)
@@ -294,7 +314,7 @@ void tb__rcl_timer_jumped(tb__rcl_timer_t *self, const rcl_time_jump_t *jump)
   int64_t next_ns, now_ns;
   if (!timer.impl) return;
   if (jump->delta.nanoseconds < 0 && !tb__shared_time_now(&now_ns) &&
-      (tb__librcl()->timer_get_next_call_time(&timer, &next_ns) != RCL_RET_OK || next_ns > now_ns))
+      (next_call(&timer, &next_ns) != RCL_RET_OK || next_ns > now_ns))
     self->callback(jump, false, self->user_data);
   pthread_mutex_lock(&mutex);
   if (self->impl) arm_locked(self);

@@ -4,6 +4,8 @@
 #ifndef TB_RCL_TIMER_SCHEDULE_H
 #define TB_RCL_TIMER_SCHEDULE_H
 
+#include <timebase/status.h>
+
 #include "rcl/rcl_abi.h"
 
 typedef struct tb__rcl_timer tb__rcl_timer_t;
@@ -15,8 +17,10 @@ void tb__rcl_timer_making_end(const rcl_timer_t *timer, bool is_made);
 /* Whether this thread makes the timer that is, or whose implementation is, `user_data`. */
 bool tb__rcl_timer_is_being_made(const void *user_data);
 
-/* The timer that this thread makes; NULL: no memory. */
-tb__rcl_timer_t *tb__rcl_timer_create(rcl_jump_callback_t callback, void *user_data);
+/* The timer that this thread makes. TB_ERR_NO_MEMORY; TB_ERR_SYSTEM: its thread cannot be started.
+ */
+tb_status_t tb__rcl_timer_create(rcl_jump_callback_t callback, void *user_data,
+                                 tb__rcl_timer_t **out) TB_WARN_UNUSED;
 /* Nothing is called after it. NULL does nothing. */
 void tb__rcl_timer_end(tb__rcl_timer_t *self);
 void tb__rcl_timer_destroy(tb__rcl_timer_t *self);

@@ -100,6 +100,7 @@ static bool take_any(tb__wake_slot_t *slot)
     if (tb__shared_file_lock_byte(&slot->file, i)) continue;
     slot->index = i;
     slot->is_taken = true;
+    slot->fork_place = tb__fork_closes(slot->file.fd);
     atomic_store(&area->wish_ns[i], TB__WAKE_NO_WISH); /* of a process that has ended, */
     atomic_store(&area->readers[i].process_id, 0);     /* and its number */
     describe_self(&area->readers[i]);
@@ -115,7 +116,8 @@ bool tb__wake_slot_take(tb__wake_slot_t *slot, const char *path, uint64_t inode)
 {
   *slot = (tb__wake_slot_t)TB__WAKE_SLOT_NONE;
   if (tb__shared_file_open_existing(&slot->file, path, TB__WAKE_AREA_SIZE, true)) return false;
-  if (tb__shared_file_inode(&slot->file) == inode && is_sound(&slot->file) && take_any(slot))
+  if (tb__shared_file_inode(&slot->file) == inode && is_sound(&slot->file) &&
+      tb__shared_file_reopen(&slot->file, path) && take_any(slot))
     return true;
   tb__wake_slot_leave(slot);
   return false;
@@ -128,6 +130,7 @@ void tb__wake_slot_leave(tb__wake_slot_t *slot)
     atomic_store(&area->wish_ns[slot->index], TB__WAKE_NO_WISH);
     atomic_store(&area->readers[slot->index].process_id, 0);
   }
+  if (slot->is_taken && !tb__fork_keeps(slot->fork_place)) slot->file.fd = -1;
   tb__shared_file_close(&slot->file);
   slot->is_taken = false;
 }

@@ -4,7 +4,8 @@
  * it, or taken all slots. So the publisher gives it up when its contents are gone, and a reader
  * that was not woken when it should have been goes back to being woken by each tick.
  *
- * A slot belongs to the process that holds the lock on its byte of the file, which ends with it.
+ * A slot belongs to the process that holds the lock on its byte of the file, which ends with it: a
+ * forked child closes its descriptor.
  *
  * No wake-up is lost. A reader reads its word, writes its wish, reads the page, and waits while the
  * word has not changed; a publisher writes the page and then reads the wishes. Page version and
@@ -70,11 +71,12 @@ typedef struct tb__wake_slot {
   tb__shared_file_t file;
   uint32_t index;
   bool is_taken;
+  int fork_place; /* of the descriptor, where it is taken: tb__fork_closes */
 } tb__wake_slot_t;
 
 #define TB__WAKE_SLOT_NONE                                                                         \
   {                                                                                                \
-    TB__SHARED_FILE_NONE, 0, false                                                                 \
+    TB__SHARED_FILE_NONE, 0, false, -1                                                             \
   }
 
 /* False: there is none to have: the file is missing, another one, may not be written, is full. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <timebase/shm_readers.h>
 #include <timebase/sleep.h>
 #include <timebase/timer.h>
@@ -418,6 +419,50 @@ static void test_X10_readers_are_listed(void **state)
   tb_shm_readers_destroy(readers);
 }
 
+/* In the child: the descriptor is closed, and its number is not closed again when it is another
+ * file's. */
+static int child_ends_its_clock(const shared_t *f, const char *path)
+{
+  struct stat area, used;
+  int count = 0;
+  if (stat(path, &area)) return 1;
+  for (int fd = 0; fd < 256; fd++)
+    if (!fstat(fd, &used) && used.st_ino == area.st_ino && used.st_dev == area.st_dev) count++;
+  if (count != 1) return 2; /* that of the publisher, in the same process */
+  int other = open("/dev/null", O_RDONLY);
+  if (tb_clock_destroy(f->clock) || tb_source_destroy(f->source)) return 3;
+  return fstat(other, &used) ? 4 : 0;
+}
+
+static void test_X10_a_forked_child_does_not_keep_the_slot(void **state)
+{
+  shared_t *f = *state;
+  char path[128], byte;
+  int lives[2], is_forked[2], status;
+  begin(f);
+  area_path(f, path, sizeof path);
+  assert_int_equal(pipe(lives), 0);
+  assert_int_equal(pipe(is_forked), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    close(lives[1]);
+    int failed = child_ends_its_clock(f, path);
+    if (write(is_forked[1], "", 1) != 1 || read(lives[0], &byte, 1) != 0) failed = 5;
+    _exit(failed);
+  }
+  assert_int_equal(read(is_forked[0], &byte, 1), 1);
+  assert_ok(tb_clock_set_source(f->clock, NULL)); /* leaves the slot */
+  tb__shared_file_t file = open_area(f);
+  assert_false(tb__shared_file_byte_is_locked(&file, 0));
+  tb__shared_file_close(&file);
+  close(lives[1]);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+  close(lives[0]);
+  close(is_forked[0]);
+  close(is_forked[1]);
+}
+
 static void test_a_list_of_a_name_that_is_none_fails(void **state)
 {
   shared_t *f = *state;
@@ -446,6 +491,7 @@ int main(void)
       ON_PAGE(test_X10_a_reader_whose_wishes_are_taken_away_follows_ticks),
       ON_PAGE(test_X10_whatever_is_written_ends_no_publisher_and_no_reader),
       ON_PAGE(test_X10_readers_are_listed),
+      ON_PAGE(test_X10_a_forked_child_does_not_keep_the_slot),
       ON_PAGE(test_a_list_of_a_name_that_is_none_fails),
   };
   find_guard_action();

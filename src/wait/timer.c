@@ -138,6 +138,26 @@ static void timer_start_locked(tb_timer_t *timer, const tb_timeline_t *timeline)
   }
 }
 
+void tb__timer_free_unused_locked(tb_timer_t *timer)
+{
+  tb__lane_t *lane = timer->lane;
+  uint32_t id = tb__timer_id(timer);
+  if (timer->destroyed && !timer->executing && tb__lane_cold(lane, id)->resets == 0)
+    tb__lane_free_id_locked(lane, id);
+}
+
+/* Its user may destroy the timer, here or on another thread: the handle stays valid until then. */
+static void call_reset_hook(tb_timer_t *timer, tb_timer_reset_t hook, void *user)
+{
+  tb_timeline_t *timeline;
+  hook(timer, user);
+  if (tb__is_forked()) return; /* the hook has forked */
+  tb__clock_lock(timer->lane->clock, &timeline);
+  tb__lane_cold(timer->lane, tb__timer_id(timer))->resets--;
+  tb__timer_free_unused_locked(timer);
+  tb__clock_unlock(timeline);
+}
+
 static tb_status_t timer_start(tb_timer_t *timer, const int64_t *at_ns)
 {
   tb__lane_t *lane = timer->lane;
@@ -155,12 +175,14 @@ static tb_status_t timer_start(tb_timer_t *timer, const int64_t *at_ns)
     timer_start_locked(timer, timeline);
     tb__lane_rearm_locked(lane, timeline);
     if (timer->has_reset_hook) { /* else what is cold is not touched */
-      hook = tb__lane_cold(lane, tb__timer_id(timer))->reset;
-      user = tb__lane_cold(lane, tb__timer_id(timer))->reset_user;
+      tb__timer_cold_t *cold = tb__lane_cold(lane, tb__timer_id(timer));
+      hook = cold->reset;
+      user = cold->reset_user;
+      cold->resets++;
     }
   }
   tb__clock_unlock(timeline);
-  if (hook) hook(timer, user);
+  if (hook) call_reset_hook(timer, hook, user);
   return status;
 }
 
@@ -492,19 +514,20 @@ tb_status_t tb_steady_clock_timer_exchange_callback(tb_timer_t *timer,
   return TB_OK;
 }
 
-/* M5: a destroyed timer whose call runs is inert; its id is freed at the end of the call. */
+/* M5: a destroyed timer whose call or reset hook runs is inert; its id is freed at the end of
+ * that. */
 void tb_timer_destroy(tb_timer_t *timer)
 {
   if (!timer || tb__is_forked()) return; /* its memory is the queue's */
   tb__lane_t *lane = timer->lane;
   tb_timeline_t *timeline;
   tb__clock_lock(lane->clock, &timeline);
-  if (!timer->destroyed) { /* else another thread destroyed it while its callback runs, and the
-                              callback calls this */
+  if (!timer->destroyed) { /* else another thread destroyed it while its callback or hook runs,
+                              which calls this */
     timer_stop_locked(timer);
     tb__lane_rearm_locked(lane, timeline);
     timer->destroyed = true;
-    if (!timer->executing) tb__lane_free_id_locked(lane, tb__timer_id(timer));
+    tb__timer_free_unused_locked(timer);
   }
   tb__clock_unlock(timeline);
 }

@@ -1,4 +1,7 @@
 /* Calls that the program makes, and what it can ask of a timer. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <timebase/generic.h>
 #include <timebase/jump.h>
 #include <timebase/timer.h>
@@ -162,6 +165,54 @@ static void test_M7_a_hook_is_called_at_each_start(void **state)
   expect(f, "a@110/110 ");
 }
 
+/* A hook that has begun, on another thread, has a valid handle, which is not that of the timer that
+ * is made next. */
+typedef struct slow_hook {
+  tb_timer_t *timer;
+  _Atomic bool is_begun, may_end;
+  tb_status_t status; /* of a call on the destroyed timer */
+} slow_hook_t;
+
+static void wait_in_hook(tb_timer_t *timer, void *user)
+{
+  slow_hook_t *self = user;
+  tb_duration_t until;
+  atomic_store(&self->is_begun, true);
+  while (!atomic_load(&self->may_end))
+    sched_yield();
+  self->status = tb_timer_time_until_next(timer, &until);
+  tb_timer_destroy(timer);
+}
+
+static void *start_it(void *user)
+{
+  slow_hook_t *self = user;
+  assert_ok(tb_timer_start(self->timer));
+  return NULL;
+}
+
+static void test_M5_a_timer_may_be_destroyed_while_its_reset_hook_runs(void **state)
+{
+  fixture_t *f = *state;
+  pthread_t thread;
+  assert_ok(tb_manual_source_set(f->source, 100 * S));
+  slow_hook_t hook = {.timer = make(f, "a", 10 * S, TB_TIMER_PERIODIC)};
+  assert_ok(tb_timer_set_reset_hook(hook.timer, wait_in_hook, &hook));
+  assert_int_equal(pthread_create(&thread, NULL, start_it, &hook), 0);
+  while (!atomic_load(&hook.is_begun))
+    sched_yield();
+  tb_timer_destroy(hook.timer);
+  tb_timer_t *next = make(f, "b", 10 * S, TB_TIMER_PERIODIC);
+  assert_ptr_not_equal(next, hook.timer);
+  assert_ok(tb_timer_start(next));
+  atomic_store(&hook.may_end, true);
+  pthread_join(thread, NULL);
+  assert_status(hook.status, TB_ERR_CLOSED);
+  assert_true(tb_timer_is_running(next));
+  assert_ptr_equal(make(f, "c", 10 * S, TB_TIMER_PERIODIC), hook.timer); /* used again after it */
+  assert_ok(tb_timer_start(next));                                       /* no hook came along */
+}
+
 /* One call in each run, whether time moves or not; also when it is given the period later. */
 static void test_M3_without_a_period_a_timer_is_due_in_each_run(void **state)
 {
@@ -199,6 +250,7 @@ int main(void)
       WITH_QUEUE(test_M7_the_callback_is_exchanged),
       WITH_QUEUE(test_M7_period_clock_and_what_is_not_known),
       WITH_QUEUE(test_M7_a_hook_is_called_at_each_start),
+      WITH_QUEUE(test_M5_a_timer_may_be_destroyed_while_its_reset_hook_runs),
       WITH_QUEUE(test_M3_without_a_period_a_timer_is_due_in_each_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ struct tb_timer {
   uint64_t mode : 2;               /* tb_timer_mode_t */
   bool catches_up : 1;
   bool executing : 1;
-  bool destroyed : 1;    /* its id is freed when the call ends */
+  bool destroyed : 1;    /* its id is freed when its call and reset hooks end */
   bool deferred : 1;     /* on the lane's list */
   bool awaits_start : 1; /* TB_TIMER_ONE_SHOT_AT whose clock moved to a source that has not started:
                             its rest counts from the first tick */
@@ -68,6 +68,7 @@ typedef struct tb__timer_cold {
       previous; /* on the lane's list of deferred timers; `next` also on that of free ids */
   tb_timer_reset_t reset;
   void *reset_user;
+  uint32_t resets; /* how many of its reset hooks run */
 } tb__timer_cold_t;
 
 /* Chunks never move. Each is twice as large as the one before it, so many timers need few chunks.
@@ -172,6 +173,9 @@ void tb__lane_destroy(tb__lane_t *lane);
 /* Ids and their memory, which stays where it is. TB_ERR_NO_MEMORY. */
 tb_status_t tb__lane_take_id_locked(tb__lane_t *lane, bool passive, uint32_t *out) TB_WARN_UNUSED;
 void tb__lane_free_id_locked(tb__lane_t *lane, uint32_t id);
+/* M5: of a timer that was destroyed, unless a call or a reset hook of it runs: the last one to end
+ * frees it. */
+void tb__timer_free_unused_locked(tb_timer_t *timer);
 void tb__lane_free_ids(tb__lane_t *lane);
 
 /* Timers are stopped and started again far more often than they become due, so the heap is updated

@@ -189,18 +189,18 @@ static void call_make(const call_t *call)
   }
 }
 
-static void end_locked(tb__lane_t *lane, tb_timer_t *timer)
+static void end_locked(tb_timer_t *timer)
 {
   timer->executing = false;
   /* M5: a timer that was destroyed during its call is freed after it */
-  if (timer->destroyed) tb__lane_free_id_locked(lane, tb__timer_id(timer));
+  if (timer->destroyed) tb__timer_free_unused_locked(timer);
 }
 
 static void call_end_locked(tb__lane_t *lane, call_t *call)
 {
-  if (call->timer) end_locked(lane, call->timer);
+  if (call->timer) end_locked(call->timer);
   for (uint32_t i = 0; i < call->woken; i++)
-    end_locked(lane, call->timers[i]);
+    end_locked(call->timers[i]);
   call->timer = NULL;
   call->woken = 0;
   _Atomic uint32_t *ended = &lane->queue->calls_ended; /* this thread alone counts it */

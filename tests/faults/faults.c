@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "platform/futex.h"
 
@@ -161,6 +164,48 @@ void fault_sweep(fault_scenario_t scenario, void (*still_works)(void))
     int nth = 1;
     for (; run_once(scenario, nth); nth += passes[i].step)
       if (still_works) still_works();
+    printf("%d %s\n", nth - 1, passes[i].what);
+  }
+}
+
+#define NOTHING_FAILED 0
+#define PASSED         2 /* something failed, as it should */
+
+/* A child must not return to the test runner, which would go on with the next test. */
+static int child_run(fault_scenario_t scenario, int nth)
+{
+  atomic_store(&failed_call, NULL);
+  atomic_store(&calls_left, nth);
+  fault_arm(true);
+  tb_status_t status = scenario();
+  fault_arm(false);
+  tb_status_t again = scenario();
+  const char *call = atomic_load(&failed_call);
+  bool optional = call && atomic_load(&failed_kind) == FAULT_OPTIONAL;
+  bool is_right = status == fault_status() || (optional && !status);
+  if (is_right && !again) return call ? PASSED : NOTHING_FAILED;
+  fprintf(stderr, "call %d, %s failed: %s, expected %s; then %s\n", nth, call ? call : "nothing",
+          tb_status_name(status), tb_status_name(fault_status()), tb_status_name(again));
+  return 1;
+}
+
+void fault_sweep_in_children(fault_scenario_t scenario, void (*begin)(void), void (*end)(void))
+{
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    int nth = 1 - passes[i].step, status = PASSED << 8;
+    atomic_store(&pass, (int)i);
+    while (WIFEXITED(status) && WEXITSTATUS(status) == PASSED) {
+      nth += passes[i].step;
+      pid_t child = fork();
+      if (child == 0) {
+        begin();
+        int result = child_run(scenario, nth);
+        end();
+        _exit(result);
+      }
+      assert_int_equal(waitpid(child, &status, 0), child);
+    }
+    assert_int_equal(status, NOTHING_FAILED);
     printf("%d %s\n", nth - 1, passes[i].what);
   }
 }

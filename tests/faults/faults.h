@@ -26,6 +26,11 @@ typedef tb_status_t (*fault_scenario_t)(void);
  * be as many as before. */
 void fault_sweep(fault_scenario_t scenario, void (*still_works)(void));
 
+/* The same with each run in a forked child, for what a process makes once and keeps. `begin` and
+ * `end` (not under test) are run there; after the failure the scenario runs once more, and passes.
+ * This process must have no threads. */
+void fault_sweep_in_children(fault_scenario_t scenario, void (*begin)(void), void (*end)(void));
+
 /* What the call that has failed ends in; TB_OK while none has. */
 tb_status_t fault_status(void);
 /* Whether one has, even if nothing changes by it. */

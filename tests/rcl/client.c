@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "standin.h"
 
@@ -111,8 +112,58 @@ static int leave_spinning(void)
   return 0;
 }
 
+/* ---- a constructor that uses librcl while its library is loaded ---- */
+
+static pthread_t beside;
+static _Atomic pid_t beside_id;
+
+static void *init_clock(void *out_code)
+{
+  rcl_allocator_t allocator = standin_allocator();
+  rcl_clock_t clock;
+  atomic_store(&beside_id, gettid());
+  *(rcl_ret_t *)out_code = rcl_clock_init(RCL_ROS_TIME, &clock, &allocator);
+  return NULL;
+}
+
+/* 'S': it waits. */
+static char state_of(pid_t thread)
+{
+  char path[64], text[256] = "";
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+  FILE *file = fopen(path, "r");
+  size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file) fclose(file);
+  const char *name_end = length ? strrchr(text, ')') : NULL;
+  return name_end ? name_end[2] : '?';
+}
+
+/* This thread has the loader's lock, for which the other one waits in its first call of librcl. */
+__attribute__((constructor)) static void use_while_loaded(void)
+{
+  static rcl_ret_t code_beside;
+  const char *when = getenv("CLIENT_USES_RCL_WHILE_LOADED");
+  if (!when) return;
+  if (!strcmp(when, "found")) rcl_timer_cancel(NULL); /* librcl has been looked for before */
+  if (pthread_create(&beside, NULL, init_clock, &code_beside)) return;
+  while (!atomic_load(&beside_id) || state_of(atomic_load(&beside_id)) != 'S')
+    sched_yield();
+  rcl_allocator_t allocator = standin_allocator();
+  rcl_clock_t clock;
+  printf("constructor %d\n", rcl_clock_init(RCL_ROS_TIME, &clock, &allocator));
+}
+
+static void print_beside(void)
+{
+  void *unused;
+  if (!atomic_load(&beside_id)) return;
+  pthread_join(beside, &unused);
+  printf("beside\n");
+}
+
 int client_run(const char *scenario)
 {
+  print_beside();
   rcl_allocator_t allocator = standin_allocator();
   rcl_ret_t code = rcl_clock_init(RCL_ROS_TIME, &clock_of_client, &allocator);
   printf("init %d\n", code);

@@ -274,6 +274,46 @@ static void test_callbacks_may_be_removed_in_a_callback(void **state)
   assert_int_equal(seen.count, 3);
 }
 
+/* A callback that can be removed has its handler: none stays that is called after its end. */
+#define ROUNDS 20000
+
+static rcl_clock_t churned_on;
+static seen_t unseen;
+static observer_t churned = {&unseen, &churned_on, NULL};
+static _Atomic int rounds_begun;
+
+static void *remove_each(void *unused)
+{
+  (void)unused;
+  for (int i = 1; i <= ROUNDS; i++) {
+    while (atomic_load(&rounds_begun) < i)
+      sched_yield();
+    for (int tries = 1; rcl_clock_remove_jump_callback(&churned_on, observe, &churned); tries++)
+      if (tries % 2 == 0) sched_yield();
+  }
+  return NULL;
+}
+
+static void test_callback_that_is_removed_as_soon_as_it_is_there(void **state)
+{
+  (void)state;
+  pthread_t thread;
+  churned_on = ros_clock();
+  publish_and_wait(&churned_on, 80 * S);
+  assert_int_equal(pthread_create(&thread, NULL, remove_each, NULL), 0);
+  rcl_jump_threshold_t threshold = {true, {0}, {-1}};
+  for (int i = 1; i <= ROUNDS; i++) {
+    atomic_store(&rounds_begun, i);
+    while (rcl_clock_add_jump_callback(&churned_on, threshold, observe, &churned))
+      sched_yield();
+  }
+  pthread_join(thread, NULL);
+  assert_int_equal(churned_on.num_jump_callbacks, 0);
+  publish_and_wait(&churned_on, 70 * S);
+  assert_rcl(rcl_clock_fini(&churned_on));
+  assert_int_equal(unseen.count, 0);
+}
+
 /* ---- locks ---- */
 
 typedef struct interpreter {
@@ -354,6 +394,7 @@ int main(void)
       cmocka_unit_test(test_jump_callbacks_come_in_order_by_threshold),
       cmocka_unit_test(test_callbacks_are_kept_as_in_rcl),
       cmocka_unit_test(test_callbacks_may_be_removed_in_a_callback),
+      cmocka_unit_test(test_callback_that_is_removed_as_soon_as_it_is_there),
       cmocka_unit_test(test_now_never_waits_for_a_callback),
       cmocka_unit_test(test_forked_child_reads_and_ends_its_clocks),
   };

@@ -79,6 +79,13 @@ class Preload(unittest.TestCase):
         self.assertEqual((process.returncode, out), (1, "init 1\n"))
         self.assertRegex(err, "^timebase-rcl: TIMEBASE_SOURCE=shm:/no/name")
 
+    def test_constructor_of_a_library_that_is_being_loaded(self):
+        self.publisher.publish(7 * S)
+        for when in ("first", "found"):
+            out, err = run("jazzy", "now", self.source, CLIENT_USES_RCL_WHILE_LOADED=when)
+            self.assertEqual(out, ["constructor 0", "beside", "init 0", f"now 0 {7 * S}", "fini 0"])
+            self.assertEqual(err, [])
+
     def test_use_sim_time_is_noted_once(self):
         out, err = run("jazzy", "sim-time", self.source)
         self.assertEqual(out, ["init 0", "fini 0"])

@@ -499,7 +499,7 @@ EXPORTED rcl_ret_t rcl_timer_is_canceled(const rcl_timer_t *timer, bool *is_canc
   return RCL_RET_OK;
 }
 
-EXPORTED rcl_ret_t rcl_timer_get_next_call_time(const rcl_timer_t *timer, int64_t *out)
+static rcl_ret_t get_next_call_time(const rcl_timer_t *timer, int64_t *out)
 {
   const impl_t *impl = impl_of(timer);
   if (!impl) return fail(800, "the timer is invalid");
@@ -508,10 +508,23 @@ EXPORTED rcl_ret_t rcl_timer_get_next_call_time(const rcl_timer_t *timer, int64_
   return RCL_RET_OK;
 }
 
+/* Not in the first versions of humble and jazzy. */
+#ifndef STANDIN_IS_EARLY
+EXPORTED rcl_ret_t rcl_timer_get_next_call_time(const rcl_timer_t *timer, int64_t *out)
+{
+  return get_next_call_time(timer, out);
+}
+#endif
+
+EXPORTED rcl_ret_t standin_next_call(const rcl_timer_t *timer, int64_t *out)
+{
+  return get_next_call_time(timer, out);
+}
+
 EXPORTED rcl_ret_t rcl_timer_get_time_until_next_call(const rcl_timer_t *timer, int64_t *out)
 {
   int64_t now, next;
-  rcl_ret_t code = rcl_timer_get_next_call_time(timer, &next);
+  rcl_ret_t code = get_next_call_time(timer, &next);
   if (!code) code = rcl_clock_get_now(impl_of(timer)->clock, &now);
   if (!code) *out = next - now;
   return code;

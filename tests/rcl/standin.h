@@ -28,6 +28,8 @@ EXPORTED bool standin_wait(rcl_timer_t **timers, size_t count, int64_t timeout_n
 EXPORTED void standin_interrupt(void);
 /* Called while a timer is made: its jump callback is there, and up to jazzy no implementation. */
 EXPORTED void standin_while_making(void (*hook)(void));
+/* rcl_timer_get_next_call_time, in each version. */
+EXPORTED rcl_ret_t standin_next_call(const rcl_timer_t *timer, int64_t *out);
 /* How often the timer's guard condition was triggered. */
 EXPORTED unsigned standin_triggers(const rcl_timer_t *timer);
 /* malloc and its siblings. */

@@ -177,6 +177,22 @@ class RelayTest(RunTest):
         self.wait_until(second, self.now_of(second) + SECOND)
         self.assertTrue(os.path.exists(f"/dev/shm/timebase.{name}"))
 
+    def test_a_relay_that_cannot_follow_leaves_the_name(self):
+        self.relay_name("clock_topic")
+        first = self.run_followed("--source", "clock_topic")
+        sound, self.environment = self.environment, dict(self.environment, CYCLONEDDS_URI="<none")
+        second = self.run_command("run", "--source", "clock_topic", "--", "sh", "-c", "echo started; exec sleep 1000")
+        self.environment = sound
+        second.expect("started")
+        first.child.stdin.close()
+        self.assertEqual(first.wait(), 0, first.errors)
+        second.expect_error("^timebase run: ")
+        third = self.run_followed("--source", "clock_topic")
+        self.serve()
+        third.expect("two after started")
+        second.child.send_signal(signal.SIGTERM)
+        self.assertEqual(second.wait(), 128 + signal.SIGTERM)
+
     def test_a_pause_of_the_topic_is_one_of_the_page(self):
         self.relay_name("clock_topic")
         probe = self.run_followed("--source", "clock_topic")
