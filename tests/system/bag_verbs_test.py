@@ -226,6 +226,78 @@ class RewriteTest(VerbTest):
         self.assertEqual(self.info(name + "_filter")["compression"], "chunk:lz4")
 
 
+class ReindexTest(VerbTest):
+    def test_as_it_was(self):
+        source = self.robot()
+        for number, options in enumerate((
+            ["-s", "mcap"],
+            ["-s", "sqlite3", "--max-bag-duration", "20ns"],
+            ["-s", "sqlite3", "--compression-mode", "file"],
+            ["-s", "sqlite3", "--compression-mode", "message"],
+            ["-s", "mcap", "--compression-mode", "message"],
+        )):
+            with self.subTest(options):
+                bag = self.path(f"bag{number}")
+                self.run_bag("convert", source, "-o", bag, *options)
+                metadata = os.path.join(bag, "metadata.yaml")
+                with open(metadata, encoding="utf-8") as file:
+                    before = file.read()
+                files = self.files(bag)
+                said = self.run_bag("reindex", bag).stdout
+                self.assertRegex(said, r": metadata.yaml of [1-9]\d* files?, 15 messages\n$")
+                self.assertEqual(self.read(metadata), before)
+                if "message" not in options or "mcap" in options:
+                    os.remove(metadata)
+                    self.run_bag("reindex", bag, "-s", options[1])
+                    self.assertEqual(self.read(metadata), before)
+                self.assertEqual(self.files(bag), files)
+                self.run_bag("check", bag)
+
+    def files(self, bag):
+        return {
+            name: (os.stat(os.path.join(bag, name)).st_mtime_ns, self.read(os.path.join(bag, name), "rb"))
+            for name in os.listdir(bag)
+            if name != "metadata.yaml"
+        }
+
+    def read(self, path, mode="r"):
+        with open(path, mode) as file:
+            return file.read()
+
+    def test_what_is_wrong_is_replaced_and_notes_stay(self):
+        bag = bag_make(self.path("bag"), files=2)
+        metadata = self.path("bag", "metadata.yaml")
+        text = self.read(metadata)
+        with open(metadata, "w", encoding="utf-8") as file:
+            file.write(text.replace("message_count: 100", "message_count: 7").replace("    - bag_1.db3\n", "")
+                       + "  custom_data:\n    site: lab\n")
+        self.assertEqual(self.run_bag("reindex", bag).stderr, "")
+        info = self.info(bag)
+        self.assertEqual((info["message_count"], info["files"]), (100, ["bag_0.db3", "bag_1.db3"]))
+        self.assertIn("site: lab", self.read(metadata))
+        with open(metadata, "w", encoding="utf-8") as file:
+            file.write("{ no yaml")
+        self.run_bag("reindex", bag)
+        self.run_bag("check", bag)
+
+    def test_refused(self):
+        bag = bag_make(self.path("bag"), count=4)
+        before = self.read(self.path("bag", "metadata.yaml"))
+        self.assertIn("are of sqlite3, not of mcap",
+                      self.run_bag("reindex", bag, "-s", "mcap", status=3).stderr)
+        self.run_bag("convert", bag, "-o", self.path("bag", "x.mcap"), "--single-file")
+        self.assertIn("different formats", self.run_bag("reindex", bag, status=3).stderr)
+        os.remove(self.path("bag", "x.mcap"))
+        with open(self.path("bag", "bag_0.db3"), "r+b") as file:
+            file.truncate(5000)
+        self.assertIn("bag recover", self.run_bag("reindex", bag, status=3).stderr)
+        self.assertEqual(self.read(self.path("bag", "metadata.yaml")), before)
+        os.mkdir(self.path("empty"))
+        self.assertIn("not a bag", self.run_bag("reindex", self.path("empty"), status=3).stderr)
+        self.run_bag("reindex", self.path("nowhere"), status=3)
+        self.run_bag("reindex", status=2)
+
+
 class OutputTest(VerbTest):
     def test_a_single_file(self):
         bag = bag_make(self.path("bag"), count=100)
