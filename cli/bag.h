@@ -5,14 +5,22 @@
 #include <timebase/bag_reader.h>
 #include <timebase/bag_writer.h>
 
+#include "bag_latched.h"
 #include "bag_limits.h"
 #include "bag_reencode.h"
+#include "bag_staging.h"
 #include "command.h"
 
 extern const command_t command_bag_info;
 extern const command_t command_bag_check;
 extern const command_t command_bag_convert;
 extern const command_t command_bag_cut;
+extern const command_t command_bag_filter;
+extern const command_t command_bag_merge;
+extern const command_t command_bag_reindex;
+extern const command_t command_bag_sort;
+extern const command_t command_bag_compress;
+extern const command_t command_bag_decompress;
 extern const command_t command_bag_recover;
 extern const command_t command_bag_list;
 /* The same as command_play and command_record, as they are called in `ros2 bag`. */
@@ -28,6 +36,7 @@ enum {
   BAG_OPTION_CHUNK_SIZE,
   BAG_OPTION_MAX_SIZE,
   BAG_OPTION_MAX_DURATION,
+  BAG_OPTION_SINGLE_FILE,
 };
 #define BAG_OUTPUT_OPTIONS                                                                         \
   {"output", required_argument, NULL, 'o'}, {"storage", required_argument, NULL, 's'},             \
@@ -37,7 +46,8 @@ enum {
       {"chunk-compression", required_argument, NULL, BAG_OPTION_CHUNKS},                           \
       {"chunk-size", required_argument, NULL, BAG_OPTION_CHUNK_SIZE},                              \
       {"max-bag-size", required_argument, NULL, BAG_OPTION_MAX_SIZE},                              \
-      {"max-bag-duration", required_argument, NULL, BAG_OPTION_MAX_DURATION}, BAG_LIMIT_OPTIONS
+      {"max-bag-duration", required_argument, NULL, BAG_OPTION_MAX_DURATION},                      \
+      {"single-file", no_argument, NULL, BAG_OPTION_SINGLE_FILE}, BAG_LIMIT_OPTIONS
 #define BAG_OUTPUT_HELP                                                                            \
   "  --compression-mode none|message|file\n"                                                       \
   "                     rosbag2's compression with zstd (default none)\n"                          \
@@ -48,7 +58,9 @@ enum {
   "                     of the chunks in MCAP (not bz2) and .bag files (not zstd); default: as\n"  \
   "                     those of BAG\n"                                                            \
   "  --max-bag-size BYTES, --max-bag-duration S\n"                                                 \
-  "                     start another file beyond this\n" BAG_LIMIT_HELP
+  "                     start another file beyond this\n"                                          \
+  "  --single-file      OUT is the file itself, such as out.mcap for Foxglove: no folder, no\n"    \
+  "                     metadata.yaml\n" BAG_LIMIT_HELP
 
 /* The topics of a writer by topic of the reader and publisher. */
 typedef struct bag_publisher {
@@ -89,6 +101,13 @@ typedef struct bag_copy {
   char damage[TB_ERROR_TEXT_SIZE];  /* what opening it found, or "" */
   bool has_extra_records;           /* attachments or metadata records were copied */
   tb_bag_extra_records_t left;      /* that the new format has no place for */
+  bool is_single_file;              /* the output is the file itself */
+  bool keeps_part;                  /* what was written before a failure or a signal stays */
+  bag_staging_t staging;            /* unless it does */
+  const char *const *latched_paths; /* of the recordings whose latched messages from before
+                                       start_ns are copied first, or NULL */
+  size_t latched_path_count;
+  uint64_t latched; /* messages of that kind */
 } bag_copy_t;
 
 #define BAG_COPY_INIT(its_command)                                                                 \
@@ -115,6 +134,8 @@ void bag_copy_end(bag_copy_t *copy);
 bool bag_copy_is_vain(const bag_copy_t *copy);
 /* Removes the recording that was written: its folder was made for it. */
 void bag_copy_remove(const bag_copy_t *copy);
+/* "timebase NAME: N parts could not be copied" where a copy that succeeded has failures. */
+int bag_copy_result(const bag_copy_t *copy, int result);
 
 /* Opens recordings to read one run: `options->run`, or 0 for the only one there is (of several
  * recordings all, merged). EXIT_OK, or a message was printed: also if `run` is 0 and there are
@@ -125,6 +146,17 @@ int bag_open_run(const command_t *command, const char *const *paths, size_t coun
 /* The same, but with `run` 0 the first of several runs inside of a .bag. */
 int bag_open_first_run(const command_t *command, const char *const *paths, size_t count,
                        const tb_bag_reader_options_t *options, tb_bag_reader_t **out);
+
+/* Warns of recordings that are merged by log times of different kinds. One that cannot be read is
+ * reported by what follows. */
+void bag_warn_of_unlike(const command_t *command, const tb_bag_limits_t *limits,
+                        const char *const *paths, size_t count);
+
+/* That topics of one name and type have one definition in all recordings, of which `merged` has the
+ * first. EXIT_OK, or a message was printed. */
+int bag_check_definitions(const command_t *command, const tb_bag_info_t *merged,
+                          const tb_bag_reader_options_t *options, const char *const *paths,
+                          size_t count);
 
 /* Prints that the recording has no such topic, and which names are nearest. */
 void bag_no_topic(const command_t *command, const char *option, const tb_bag_info_t *info,

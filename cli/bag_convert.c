@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "bag.h"
-#include "contract/durations.h"
-#include "recording_sample.h"
 #include "text.h"
 
 static tb_status_t open_input(bag_copy_t *copy, const char *const *paths, size_t count,
@@ -69,45 +67,6 @@ static bool parse(bag_copy_t *copy, int argc, char **argv, int *result)
   return false;
 }
 
-/* --- recordings of different times --- */
-
-/* What is different of their time; false: nothing that is known. */
-static bool are_unlike(const recording_sample_t *first, const recording_sample_t *other)
-{
-  bool is_known = first->provenance.log_time && other->provenance.log_time;
-  if (is_known && recording_sample_is_ros(first) != recording_sample_is_ros(other)) return true;
-  return first->stamps && other->stamps &&
-         recording_sample_fits(first) != recording_sample_fits(other);
-}
-
-static void describe(const char *path, const recording_sample_t *sample)
-{
-  text_err("  %s: log times are %s", path, recording_sample_log_time(sample).text);
-  if (!recording_sample_fits(sample))
-    text_err("; the time of %s is %s off them", sample->topic,
-             tb__duration_text(sample->off_ns).text);
-  text_err("\n");
-}
-
-/* Merged by log time. A recording that cannot be read is reported by what follows. */
-static void warn_of_unlike(const bag_copy_t *copy, const char *const *paths, size_t count)
-{
-  recording_sample_t first, other;
-  if (count < 2 || recording_sample_read(paths[0], &copy->input.limits, NULL, &first, NULL)) return;
-  for (size_t i = 1; i < count; i++) {
-    if (recording_sample_read(paths[i], &copy->input.limits, NULL, &other, NULL)) return;
-    if (!are_unlike(&first, &other)) continue;
-    flockfile(stderr);
-    command_begin_warning(copy->command);
-    text_err("recordings of different times are merged by their log times: their messages are not "
-             "in the order in which they were made, and stamps of one fit no time of the other\n");
-    describe(paths[0], &first);
-    describe(paths[i], &other);
-    funlockfile(stderr);
-    return;
-  }
-}
-
 /* What was left out as it has no counterpart. */
 static int report_unconverted(const bag_copy_t *copy)
 {
@@ -140,15 +99,11 @@ static int convert(const command_t *command, int argc, char **argv)
   tb_error_t error = TB_ERROR_INIT;
   const char *const *paths = (const char *const *)argv + optind;
   size_t count = (size_t)(argc - optind);
-  warn_of_unlike(&copy, paths, count);
+  bag_warn_of_unlike(command, &copy.input.limits, paths, count);
   tb_status_t status = open_input(&copy, paths, count, TB_BAG_DAMAGE_REFUSE, &error);
   result = status ? bag_refused(command, paths, count, &error) : bag_copy_run(&copy, NULL);
   if (!result) result = report_unconverted(&copy);
-  if ((!result || result == EXIT_CHECK) && copy.failures > 0) {
-    text_err("timebase bag convert: %" PRIu64 " part%s could not be copied\n", copy.failures,
-             bag_plural(copy.failures));
-    result = EXIT_IO;
-  }
+  result = bag_copy_result(&copy, result);
   bag_copy_end(&copy);
   return command_finish(command, result);
 }
@@ -172,7 +127,7 @@ static int recover_opened(bag_copy_t *copy, const char *path)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
   bool is_unclosed = info->unclosed_count > 0;
-  copy->notes_losses = true;
+  copy->notes_losses = copy->keeps_part = true;
   if (info->damage) snprintf(copy->damage, sizeof copy->damage, "%s", info->damage);
   int result = bag_copy_run(copy, NULL);
   if (result) return result;

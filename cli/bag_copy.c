@@ -81,6 +81,9 @@ bool bag_output_option(bag_copy_t *copy, int option, int *result)
   case BAG_OPTION_CHUNKS:
     if (!parse_compression(copy, option)) *result = EXIT_USAGE;
     return true;
+  case BAG_OPTION_SINGLE_FILE:
+    copy->is_single_file = true;
+    return true;
   case BAG_OPTION_MAX_SIZE:
   case BAG_OPTION_CHUNK_SIZE:
   case BAG_OPTION_MAX_DURATION:
@@ -305,11 +308,25 @@ static tb_status_t add_other_topics(bag_copy_t *copy, tb_error_t *error)
   return status;
 }
 
+/* Where the writer writes: in the folder of staging, unless what was written before a failure stays
+ * where it is. */
+static tb_status_t choose_place(bag_copy_t *copy, const char **out_path, tb_error_t *error)
+{
+  *out_path = copy->output;
+  if (copy->keeps_part && !copy->is_single_file) return TB_OK;
+  tb_status_t status = bag_staging_begin(&copy->staging, copy->output,
+                                         is_storage(copy, ROS1) ? ".bag" : NULL, error);
+  *out_path = copy->staging.path;
+  return status;
+}
+
 static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t *error)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  const char *path = NULL;
+  bool is_mixed = strcmp(info->storage_id, "mixed") == 0;
   copy->storage = bag_output_storage(copy);
-  copy->options.storage_id = copy->storage ? copy->storage : info->storage_id;
+  copy->options.storage_id = copy->storage ? copy->storage : is_mixed ? "mcap" : info->storage_id;
   copy->options.ros_distro = info->ros_distro;
   choose_compression(copy);
   tb_status_t status = copy->reencode.is_on ? TB_OK : check_generation(copy, wanted, error);
@@ -317,7 +334,8 @@ static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t 
     status = bag_reencode_prepare(&copy->reencode, info, copy->options.storage_id, wanted, error);
   if (status) return status;
   copy->options.profile = bag_reencode_profile(&copy->reencode, info, wanted);
-  status = tb_bag_writer_create(copy->output, &copy->options, &copy->writer, error);
+  status = choose_place(copy, &path, error);
+  if (!status) status = tb_bag_writer_create(path, &copy->options, &copy->writer, error);
   if (!status) status = copy_notes(copy, error);
   return status ? status : add_topics(copy, wanted, error);
 }
@@ -391,8 +409,51 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
     status = copy_message(copy, &message, error);
     if (status) return status;
   }
-  return tb_error_set(error, TB_ERR_CANCELLED, "stopped by a signal; %s holds what was copied",
-                      copy->output);
+  return tb_error_set(error, TB_ERR_CANCELLED, "stopped by a signal; %s %s", copy->output,
+                      copy->staging.folder ? "was not written" : "holds what was copied");
+}
+
+static void on_latched_failure(void *user, const tb_error_t *error)
+{
+  report_failure(user, error);
+}
+
+/* What late subscriptions would have at the start, with the start as log time. They were published
+ * when they were; sqlite3 has the log time alone. */
+static tb_status_t copy_latched(bag_copy_t *copy, tb_error_t *error)
+{
+  bag_latched_from_t from = {.paths = copy->latched_paths,
+                             .path_count = copy->latched_path_count,
+                             .options = &copy->input,
+                             .before_ns = copy->start_ns,
+                             .signalled = command_catch_signals(),
+                             .on_failure = on_latched_failure,
+                             .user = copy};
+  bool *wanted = calloc(tb_bag_reader_info(copy->reader)->topic_count + 1, sizeof *wanted);
+  bag_latched_t *latched = NULL;
+  tb_bag_message_t message;
+  if (!wanted) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  for (size_t i = 0; i < tb_bag_reader_info(copy->reader)->topic_count; i++)
+    wanted[i] = copy->topics[i] != SIZE_MAX;
+  from.wanted = wanted;
+  tb_status_t status = bag_latched_find(&from, &latched, error);
+  free(wanted);
+  while (!status && !*from.signalled) {
+    status = bag_latched_next(latched, &message, error);
+    if (status == TB_ERR_END) break;
+    uint64_t copied = copy->copied;
+    if (status) {
+      report_failure(copy, error);
+      status = TB_OK;
+      continue;
+    }
+    if (message.publish_time_ns < 0) message.publish_time_ns = message.log_time_ns;
+    message.log_time_ns = copy->start_ns;
+    status = copy_message(copy, &message, error);
+    copy->latched += copy->copied - copied;
+  }
+  bag_latched_close(latched);
+  return status == TB_ERR_END ? TB_OK : status;
 }
 
 /* The other records of a damaged file are copied as far as they can be read. */
@@ -409,6 +470,10 @@ static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
   if (status) report_failure(copy, error);
   copy->left.attachments += left.attachments;
   copy->left.records += left.records;
+  if (copy->latched_paths && copy->start_ns > 0) {
+    status = copy_latched(copy, error);
+    if (status) return status;
+  }
   return copy_messages(copy, error);
 }
 
@@ -507,24 +572,63 @@ bool bag_copy_is_vain(const bag_copy_t *copy)
   return copy->notes_losses && has_losses && copy->copied == 0 && !copy->has_extra_records;
 }
 
+/* Closes the writer, and moves what it has written to its place if all went well. The size of it is
+ * in *out_size. */
+static tb_status_t finish(bag_copy_t *copy, tb_status_t status, uint64_t *out_size,
+                          tb_error_t *error)
+{
+  tb_error_t at_end = TB_ERROR_INIT;
+  const char *path = copy->staging.folder ? copy->staging.path : copy->output;
+  tb_status_t closed = tb_bag_writer_close(copy->writer, &at_end);
+  copy->writer = NULL;
+  if (!status && closed) {
+    *error = at_end;
+    status = closed;
+  }
+  *out_size = size_of_output(path);
+  if (*out_size == 0 && copy->staging.folder) /* files of ROS 1 are in no folder of their own */
+    *out_size = size_of_output(copy->staging.folder);
+  if (!status && copy->staging.folder)
+    status = bag_staging_publish(&copy->staging, copy->output, copy->is_single_file, error);
+  bag_staging_end(&copy->staging);
+  return status;
+}
+
+static void report_written(const bag_copy_t *copy, uint64_t size)
+{
+  text_out("%s: %" PRIu64 " message%s", copy->output, copy->copied, bag_plural(copy->copied));
+  if (copy->latched > 0) text_out(" (%" PRIu64 " latched, from before the start)", copy->latched);
+  text_out(", %s (before: %s)\n", size_text(size).text, size_text(copy->size_before).text);
+}
+
 int bag_copy_run(bag_copy_t *copy, const bool *wanted)
 {
-  tb_error_t error = TB_ERROR_INIT, at_end = TB_ERROR_INIT;
+  const tb_bag_writer_options_t *options = &copy->options;
+  tb_error_t error = TB_ERROR_INIT;
+  uint64_t size = 0;
+  if (copy->is_single_file && (options->max_size > 0 || options->max_duration.ns > 0 ||
+                               options->compression_mode == TB_BAG_COMPRESS_FILES))
+    return command_usage_error(copy->command,
+                               "--single-file: leave out --max-bag-size, --max-bag-duration and "
+                               "--compression-mode file, which need a folder");
   copy->size_before = bag_file_size(tb_bag_reader_info(copy->reader));
   tb_status_t status = open_output(copy, wanted, &error);
   if (!status) status = copy_runs(copy, &error);
   if (!status) status = add_other_topics(copy, &error);
   if (!status) status = note_losses(copy, &error);
-  tb_status_t closed = tb_bag_writer_close(copy->writer, &at_end);
-  copy->writer = NULL;
+  status = finish(copy, status, &size, &error);
   if (status) return command_failed(copy->command, status, &error);
-  if (closed) return command_failed(copy->command, closed, &at_end);
   report_left(copy);
-  if (bag_copy_is_vain(copy)) return EXIT_OK;
-  text_out("%s: %" PRIu64 " message%s, %s (before: %s)\n", copy->output, copy->copied,
-           bag_plural(copy->copied), size_text(size_of_output(copy->output)).text,
-           size_text(copy->size_before).text);
+  if (!bag_copy_is_vain(copy)) report_written(copy, size);
   return EXIT_OK;
+}
+
+int bag_copy_result(const bag_copy_t *copy, int result)
+{
+  if ((result && result != EXIT_CHECK) || copy->failures == 0) return result;
+  text_err("timebase %s: %" PRIu64 " part%s could not be copied\n", copy->command->name,
+           copy->failures, bag_plural(copy->failures));
+  return EXIT_IO;
 }
 
 void bag_copy_remove(const bag_copy_t *copy)

@@ -1,30 +1,45 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bag.h"
+#include "bag_select.h"
 #include "text.h"
 
-enum { OPTION_START = 256, OPTION_END, OPTION_DURATION, OPTION_TOPICS, OPTION_RUN };
+/* cut, filter and merge: parts of recordings. They differ in what they do if nothing is requested.
+ */
+
+enum {
+  OPTION_START = 256,
+  OPTION_END,
+  OPTION_DURATION,
+  OPTION_RUN,
+  OPTION_LATCHED,
+  OPTION_NO_LATCHED,
+  OPTION_OFFSET
+};
 
 typedef struct cut {
   bag_copy_t copy;
-  const char *input;
+  bag_words_t inputs;
+  bag_select_t select;
   int run;                            /* 0: not given */
   const char *start, *end, *duration; /* as given, or NULL */
-  char **topics;
-  size_t topic_count;
+  bool is_offset;                     /* `start` is a duration */
+  bool keeps_latched;
 } cut_t;
 
 static int parse_option(cut_t *cut, int option, int argc, char **argv)
 {
+  const command_t *command = cut->copy.command;
   int result;
   switch (option) {
   case OPTION_START:
+  case OPTION_OFFSET:
     cut->start = optarg;
+    cut->is_offset = option == OPTION_OFFSET;
     return EXIT_OK;
   case OPTION_END:
     cut->end = optarg;
@@ -32,52 +47,59 @@ static int parse_option(cut_t *cut, int option, int argc, char **argv)
   case OPTION_DURATION:
     cut->duration = optarg;
     return EXIT_OK;
-  case OPTION_TOPICS:
-    cut->topics[cut->topic_count++] = optarg;
-    while (optind < argc && argv[optind][0] != '-')
-      cut->topics[cut->topic_count++] = argv[optind++];
+  case OPTION_LATCHED:
+  case OPTION_NO_LATCHED:
+    cut->keeps_latched = option == OPTION_LATCHED;
     return EXIT_OK;
   case OPTION_RUN:
-    return command_parse_int(cut->copy.command, "--run", optarg, 1, INT_MAX, &cut->run)
-               ? EXIT_OK
-               : EXIT_USAGE;
+    return command_parse_int(command, "--run", optarg, 1, INT_MAX, &cut->run) ? EXIT_OK
+                                                                              : EXIT_USAGE;
   case 1:
-    if (cut->input)
-      return command_usage_error(cut->copy.command, "unexpected argument '%s'", optarg);
-    cut->input = optarg;
+    cut->inputs.items[cut->inputs.count++] = optarg;
     return EXIT_OK;
   default:
+    if (bag_select_option(&cut->select, command, option, argc, argv, &result)) return result;
     if (bag_output_option(&cut->copy, option, &result)) return result;
-    return command_bad_option(cut->copy.command, option, argv);
+    return command_bad_option(command, option, argv);
   }
 }
 
 static int parse(cut_t *cut, int argc, char **argv, bool *help)
 {
-  static const struct option options[] = {BAG_OUTPUT_OPTIONS,
-                                          {"start", required_argument, NULL, OPTION_START},
-                                          {"end", required_argument, NULL, OPTION_END},
-                                          {"duration", required_argument, NULL, OPTION_DURATION},
-                                          {"topics", required_argument, NULL, OPTION_TOPICS},
-                                          {"run", required_argument, NULL, OPTION_RUN},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+  static const struct option options[] = {
+      BAG_OUTPUT_OPTIONS,
+      BAG_SELECT_OPTIONS,
+      {"start", required_argument, NULL, OPTION_START},
+      {"start-offset", required_argument, NULL, OPTION_OFFSET},
+      {"end", required_argument, NULL, OPTION_END},
+      {"duration", required_argument, NULL, OPTION_DURATION},
+      {"playback-duration", required_argument, NULL, OPTION_DURATION},
+      {"latched", no_argument, NULL, OPTION_LATCHED},
+      {"no-latched", no_argument, NULL, OPTION_NO_LATCHED},
+      {"run", required_argument, NULL, OPTION_RUN},
+      {"help", no_argument, NULL, 'h'},
+      {0}};
   const command_t *command = cut->copy.command;
   int option, result = EXIT_OK;
-  while (!result && (option = command_next_option(argc, argv, "-:o:s:h", options)) != -1) {
+  while (!result && (option = command_next_option(argc, argv, "-:o:s:" BAG_SELECT_SHORTS "h",
+                                                  options)) != -1) {
     if (option == 'h') {
       *help = true;
       return EXIT_OK;
     }
     result = parse_option(cut, option, argc, argv);
   }
-  if (!result && !cut->input && optind < argc) cut->input = argv[optind++];
   if (result) return result;
-  if (optind < argc) return command_usage_error(command, "unexpected argument '%s'", argv[optind]);
-  if (!cut->input) return command_usage_error(command, "missing BAG");
+  while (optind < argc)
+    cut->inputs.items[cut->inputs.count++] = argv[optind++];
+  if (cut->inputs.count == 0) return command_usage_error(command, "missing BAG");
+  if (command == &command_bag_merge && cut->inputs.count < 2)
+    return command_usage_error(command, "missing another BAG: there is nothing to merge");
   if (!cut->copy.output) return command_usage_error(command, "missing --output OUT");
   if (cut->end && cut->duration)
     return command_usage_error(command, "--end and --duration exclude each other");
+  if (cut->run > 0 && cut->inputs.count > 1)
+    return command_usage_error(command, "--run: of one recording only");
   return EXIT_OK;
 }
 
@@ -85,8 +107,9 @@ static int parse(cut_t *cut, int argc, char **argv, bool *help)
 static bool parse_time(const cut_t *cut, const char *name, const char *text, int64_t *out)
 {
   tb_duration_t offset;
-  if (*text != '+' && command_take_time(text, out)) return true;
-  if (*text != '+' || tb_duration_parse(text + 1, &offset)) {
+  bool is_offset = *text == '+' || (cut->is_offset && text == cut->start);
+  if (!is_offset && command_take_time(text, out)) return true;
+  if (!is_offset || tb_duration_parse(text + (*text == '+'), &offset)) {
     command_usage_error(cut->copy.command,
                         "%s %s: not a time; write seconds since 1970, 2023-11-14T22:13:20Z, or "
                         "+1.5s for that long after the start of the recording",
@@ -103,7 +126,8 @@ static bool parse_bounds(cut_t *cut)
 {
   bag_copy_t *copy = &cut->copy;
   tb_duration_t duration = {0};
-  if (cut->start && !parse_time(cut, "--start", cut->start, &copy->start_ns)) return false;
+  const char *start = cut->is_offset ? "--start-offset" : "--start";
+  if (cut->start && !parse_time(cut, start, cut->start, &copy->start_ns)) return false;
   if (cut->end && !parse_time(cut, "--end", cut->end, &copy->end_ns)) return false;
   if (!cut->duration) return true;
   if (!command_parse_duration(copy->command, "--duration", cut->duration, &duration)) return false;
@@ -133,85 +157,124 @@ static bool parse_times(cut_t *cut)
   return false;
 }
 
-static const char *without_slash(const char *name)
-{
-  return name + (*name == '/');
-}
-
-/* By topic of the recording, to be freed; NULL after a message. */
-static bool *choose_topics(const cut_t *cut)
-{
-  const tb_bag_info_t *info = tb_bag_reader_info(cut->copy.reader);
-  bool *wanted = calloc(info->topic_count + 1, sizeof *wanted);
-  if (!wanted) command_failed(cut->copy.command, TB_ERR_NO_MEMORY, NULL);
-  for (size_t i = 0; wanted && i < info->topic_count; i++)
-    wanted[i] = cut->topic_count == 0;
-  for (size_t i = 0; wanted && i < cut->topic_count; i++) {
-    bool found = false;
-    for (size_t j = 0; j < info->topic_count; j++)
-      if (!strcmp(without_slash(info->topics[j].name), without_slash(cut->topics[i])))
-        found = wanted[j] = true;
-    if (found) continue;
-    bag_no_topic(cut->copy.command, "--topics", info, cut->topics[i]);
-    free(wanted);
-    wanted = NULL;
-  }
-  return wanted;
-}
-
-static int cut_bag(cut_t *cut)
+/* Of one recording of which neither a run nor a time was requested, all runs are filtered. */
+static int open_bags(cut_t *cut)
 {
   bag_copy_t *copy = &cut->copy;
+  bool has_time = cut->start || cut->end || cut->duration;
   copy->input.content = TB_BAG_CONTENT_ANY;
   copy->input.run = (size_t)cut->run;
-  int result = bag_open_run(copy->command, &cut->input, 1, &copy->input, &copy->reader);
+  if (copy->command == &command_bag_filter && cut->inputs.count == 1 && !has_time && !cut->run) {
+    copy->path = cut->inputs.items[0];
+    copy->input.run = 1;
+  }
+  if (cut->keeps_latched) {
+    copy->latched_paths = cut->inputs.items;
+    copy->latched_path_count = cut->inputs.count;
+  }
+  return bag_open_run(copy->command, cut->inputs.items, cut->inputs.count, &copy->input,
+                      &copy->reader);
+}
+
+static int cut_bags(cut_t *cut)
+{
+  bag_copy_t *copy = &cut->copy;
+  bool *wanted = NULL;
+  int result = open_bags(cut);
+  if (!result && cut->inputs.count > 1)
+    result = bag_check_definitions(copy->command, tb_bag_reader_info(copy->reader), &copy->input,
+                                   cut->inputs.items, cut->inputs.count);
+  if (!result && !parse_times(cut)) result = EXIT_USAGE;
+  if (!result)
+    result =
+        bag_select_topics(&cut->select, copy->command, tb_bag_reader_info(copy->reader), &wanted);
   if (result) return result;
-  if (!parse_times(cut)) return EXIT_USAGE;
-  bool *wanted = choose_topics(cut);
-  if (!wanted) return EXIT_USAGE;
   if (copy->start_ns > 0) tb_bag_reader_seek(copy->reader, copy->start_ns);
-  result = bag_copy_run(copy, wanted);
+  result = bag_copy_result(copy, bag_copy_run(copy, wanted));
   free(wanted);
-  if (result || copy->failures == 0) return result;
-  text_err("timebase bag cut: %" PRIu64 " part%s could not be copied\n", copy->failures,
-           bag_plural(copy->failures));
-  return EXIT_IO;
+  return result;
 }
 
 static int run(const command_t *command, int argc, char **argv)
 {
-  cut_t cut = {.copy = BAG_COPY_INIT(command)};
+  cut_t cut = {.copy = BAG_COPY_INIT(command), .keeps_latched = command == &command_bag_cut};
   bool help = false;
-  cut.topics = calloc((size_t)argc, sizeof *cut.topics);
-  if (!cut.topics) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  int result = parse(&cut, argc, argv, &help);
+  int result = EXIT_IO;
+  cut.inputs.items = calloc((size_t)argc + 1, sizeof *cut.inputs.items);
+  if (!cut.inputs.items) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  if (bag_select_begin(&cut.select, command, argc)) result = parse(&cut, argc, argv, &help);
   if (!result && !help) {
     command_show_log(command);
-    result = cut_bag(&cut);
+    if (cut.inputs.count > 1)
+      bag_warn_of_unlike(command, &cut.copy.input.limits, cut.inputs.items, cut.inputs.count);
+    result = cut_bags(&cut);
     bag_copy_end(&cut.copy);
   }
-  free(cut.topics);
+  bag_select_end(&cut.select);
+  free(cut.inputs.items);
   return help ? command_help(command) : command_finish(command, result);
 }
 
+#define TIME_HELP                                                                                  \
+  "  --start T          from T on (default: all); --start-offset S is +S\n"                        \
+  "  --end T            up to but not including T\n"                                               \
+  "  --duration S       the end, counted from the start; also --playback-duration\n"
+#define OUTPUT_HELP                                                                                \
+  "  -o, --output OUT   the folder of the new recording, a .bag file in ROS 1; must not exist\n"   \
+  "  -s, --storage S    its format: sqlite3, mcap, rosbag1 (default: by the extension of\n"        \
+  "                     OUT, .db3, .mcap or .bag; otherwise that of BAG, mcap if they "            \
+  "differ)\n" BAG_OUTPUT_HELP "  -h, --help         this text\n\n"
+#define END_HELP                                                                                   \
+  "T is seconds since 1970, 2023-11-14T22:13:20Z, or +S for S after the start of the\n"            \
+  "recording. Where something could not be read, the rest is copied: status 3.\n"
+#define LATCHED_TEXT                                                                               \
+  "have, of topics that are transient local (/tf_static), the messages from before it\n"           \
+  "that a late subscription would get: as many as the publishers kept, of bags of ROS 1\n"         \
+  "the last one of each publisher. They get the start as log time and keep their publish\n"        \
+  "time (of sqlite3, which has none, their log time).\n"
+
 const command_t command_bag_cut = {
     .name = "bag cut",
-    .summary = "write a part of a recording: a time range, some of its topics",
-    .usage = "timebase bag cut BAG -o OUT [--start T] [--end T | --duration S] [--topics T...]",
+    .summary = "write a part of recordings: a time range, some of their topics",
+    .usage = "timebase bag cut BAG... -o OUT [--start T] [--end T | --duration S] [--topics T...] "
+             "[-e E] [-x E]",
     .help =
         "Copies the messages with log times from --start on and before --end, byte for byte; from\n"
-        "MCAP to MCAP also attachments of that time, and all metadata.\n\n"
-        "  --start T          from T on (default: all)\n"
-        "  --end T            up to but not including T: adjacent cuts share no message\n"
-        "  --duration S       the end, counted from the start\n"
-        "  --topics T...      only these topics: all words up to the next option (or --)\n"
-        "  --run N            which run, of a recording in which time was set back\n"
-        "  -o, --output OUT   the folder of the new recording, a .bag file in ROS 1; must not "
-        "exist\n"
-        "  -s, --storage S    its format: sqlite3, mcap, rosbag1 (default: by the extension of\n"
-        "                     OUT, .db3, .mcap or .bag; otherwise that of BAG)\n" BAG_OUTPUT_HELP
-        "  -h, --help         this text\n\n"
-        "T is seconds since 1970, 2023-11-14T22:13:20Z, or +S for S after the start of the\n"
-        "recording. Where something could not be read, the rest is copied: status 3.\n",
+        "MCAP to MCAP also attachments of that time, and all metadata. Several recordings are\n"
+        "merged by time. What begins at --start will\n" LATCHED_TEXT "\n" TIME_HELP BAG_SELECT_HELP
+        "  --no-latched       no messages from before --start\n"
+        "  --run N            which run, of a recording in which time was set back\n" OUTPUT_HELP
+            END_HELP,
+    .run = run,
+};
+
+const command_t command_bag_filter = {
+    .name = "bag filter",
+    .summary = "write some topics of recordings, by name, type or expression",
+    .usage = "timebase bag filter BAG... -o OUT [-e E] [-x E] [--topics T...] [--topic-types T...] "
+             "[--start T] [--end T]",
+    .help =
+        "Copies the messages of the topics that are chosen, byte for byte; from MCAP to MCAP also\n"
+        "attachments and metadata. All runs of a recording in which time was set back are\n"
+        "filtered, unless a run or a time is given. With --latched, parts that begin at "
+        "--start\n" LATCHED_TEXT "\n" BAG_SELECT_HELP TIME_HELP
+        "  --latched          with latched messages from before --start, as cut has them\n"
+        "  --run N            which run, of a recording in which time was set back\n" OUTPUT_HELP
+            END_HELP,
+    .run = run,
+};
+
+const command_t command_bag_merge = {
+    .name = "bag merge",
+    .summary = "merge recordings into one, by time",
+    .usage = "timebase bag merge BAG BAG... -o OUT [-e E] [-x E] [--start T] [--end T]",
+    .help =
+        "Copies the messages of all recordings in the order of their log times, byte for byte;\n"
+        "equal times keep the order of the recordings. A topic that has another type in a later\n"
+        "recording gets a number (/a_2), which is reported; one whose definition or hash differs\n"
+        "under one type is refused by name. Notes that differ are all kept. Recordings of\n"
+        "different times (system time and ROS time) are merged with a warning.\n\n" BAG_SELECT_HELP
+            TIME_HELP "  --latched          with latched messages from before --start, as cut has "
+        "them\n" OUTPUT_HELP END_HELP,
     .run = run,
 };

@@ -35,7 +35,9 @@ typedef struct tb_bag_topic {
   const char *definition;          /**< text of the message definition; empty if there is none */
   const char *definition_encoding; /**< "ros2msg", "ros2idl", "ros1msg"; empty if there is none */
   uint64_t message_count;          /**< see tb_bag_counts_t */
-  uint64_t reserved[4];            /**< 0 */
+  uint64_t latched_depth; /**< its messages that a late subscription gets, 1 to 1000, of all
+                             publishers; 0: `qos` is not transient local */
+  uint64_t reserved[3];   /**< 0 */
 } tb_bag_topic_t;
 
 /** How the messages of a bag are compressed. */

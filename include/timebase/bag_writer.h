@@ -199,6 +199,18 @@ TB_API uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t 
  * thread] [blocks: file system] */
 TB_API TB_WARN_UNUSED tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error);
 
+/** Makes metadata.yaml in the folder `path` again, from the files in it (in natural order of their
+ * names): their topics, times and numbers of messages, from their summaries where these fit. The
+ * files are not changed. Of a metadata.yaml that is there and can be read, the notes are kept; it
+ * is replaced at once, and stays if anything fails. `storage_id` may be NULL; "mcap" or "sqlite3"
+ * refuses files of another format. Cost as tb_bag_reader_open with TB_BAG_COUNTS_SUMMARY.
+ *
+ * [any thread] [blocks: file system] Errors as tb_bag_reader_open (damaged files are refused) and:
+ *   TB_ERR_INVALID      files of another storage
+ *   TB_ERR_UNSUPPORTED  files of several formats, or of ROS 1, whose bags have no metadata.yaml */
+TB_API TB_WARN_UNUSED tb_status_t tb_bag_reindex(const char *path, const char *storage_id,
+                                                 tb_error_t *error);
+
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */
 TB_API tb_status_t tb_bag_writer_create_sized(const char *path,

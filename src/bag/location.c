@@ -506,6 +506,25 @@ tb_status_t tb__bag_locate_damaged(const char *path, uint64_t max_files, tb__bag
   return locate(path, true, max_files, out, error);
 }
 
+tb_status_t tb__bag_locate_files(const char *path, uint64_t max_files, tb__bag_location_t *out,
+                                 tb_error_t *error)
+{
+  struct stat info;
+  if (stat(path, &info) != 0) return path_error(error, path);
+  tb__bag_location_t location = {.path = location_path(path, S_ISREG(info.st_mode)),
+                                 .max_files = max_files};
+  char *metadata = location.path ? join(location.path, METADATA_NAME) : NULL;
+  tb_status_t status = metadata ? list_directory(&location, error) : tb__no_memory(error);
+  if (!status && read_metadata(&location, metadata, NULL) == TB_ERR_NO_MEMORY)
+    status = tb__no_memory(error);
+  free(metadata);
+  if (status)
+    tb__bag_location_fini(&location);
+  else
+    *out = location;
+  return status;
+}
+
 void tb__bag_location_fini(tb__bag_location_t *location)
 {
   forget_files(location);

@@ -30,6 +30,10 @@ tb_status_t tb__bag_locate(const char *path, uint64_t max_files, tb__bag_locatio
  * and without files that are missing. What was wrong is in `damage`. */
 tb_status_t tb__bag_locate_damaged(const char *path, uint64_t max_files, tb__bag_location_t *out,
                                    tb_error_t *error) TB_WARN_UNUSED;
+/* The files in the folder, as if there were no metadata.yaml: `metadata` has what could be read of
+ * that, and `has_metadata` is false. */
+tb_status_t tb__bag_locate_files(const char *path, uint64_t max_files, tb__bag_location_t *out,
+                                 tb_error_t *error) TB_WARN_UNUSED;
 void tb__bag_location_fini(tb__bag_location_t *location);
 
 /* Digits compare as numbers: bag_2.db3 before bag_10.db3. A total order. */

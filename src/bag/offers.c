@@ -248,3 +248,17 @@ tb_bag_qos_origin_t tb__qos_offers_adapt(const tb__qos_offers_t *offers, tb_qos_
   *out = qos;
   return TB_BAG_QOS_RECORDED;
 }
+
+#define KEPT_MAX 1000 /* each one is sought by players */
+
+uint64_t tb__qos_offers_kept(const tb__qos_offers_t *offers)
+{
+  uint64_t kept = 0;
+  for (size_t i = 0; i < offers->count && kept < KEPT_MAX; i++) {
+    const tb__qos_offer_t *offer = &offers->items[i];
+    bool all = offer->history == TB__QOS_OFFER_KEEP_ALL || offer->depth > KEPT_MAX;
+    kept += all ? KEPT_MAX : offer->depth > 0 ? (uint64_t)offer->depth : 1;
+  }
+  if (kept > KEPT_MAX) kept = KEPT_MAX;
+  return kept ? kept : 1;
+}

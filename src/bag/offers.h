@@ -47,6 +47,10 @@ void tb__qos_offers_put(const tb__qos_offers_t *offers, tb__yaml_writer_t *write
 TB_PRIVATE_API tb_status_t tb__qos_offers_text(const tb__qos_offers_t *offers, char **out,
                                                tb_error_t *error) TB_WARN_UNUSED;
 
+/* Messages that publishers with these keep for late subscriptions, 1 to 1000: which message is of
+ * which publisher is not recorded, and the depth is not known to most recorders. */
+uint64_t tb__qos_offers_kept(const tb__qos_offers_t *offers);
+
 /* rosbag2_storage::Rosbag2QoS::adapt_offer_to_recorded_offers: the offer if all agree in the
  * policies that decide about matching, with default history; otherwise the default. */
 tb_bag_qos_origin_t tb__qos_offers_adapt(const tb__qos_offers_t *offers, tb_qos_t *out);

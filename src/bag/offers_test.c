@@ -47,6 +47,26 @@ static void test_no_offer_is_the_default(void **state)
   }
 }
 
+static void test_what_publishers_keep(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *text;
+    uint64_t kept;
+  } cases[] = {{"", 1},
+               {OFFER("1", "1", "1", "1", NEVER), 7},
+               {OFFER("1", "1", "1", "1", NEVER) OFFER("1", "1", "1", "1", NEVER), 14},
+               {"- {history: 1, depth: 0}", 1},
+               {"- {history: 1, depth: 900}\n- {history: 1, depth: 900}", 1000},
+               {OFFER("2", "1", "1", "1", NEVER), 1000}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tb__qos_offers_t offers = {0};
+    assert_int_equal(tb__qos_offers_parse(cases[i].text, &offers, NULL), TB_OK);
+    assert_int_equal(tb__qos_offers_kept(&offers), cases[i].kept);
+    tb__qos_offers_fini(&offers);
+  }
+}
+
 static void test_numbers_and_words_mean_the_same(void **state)
 {
   (void)state;
@@ -157,6 +177,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_no_offer_is_the_default),
+      cmocka_unit_test(test_what_publishers_keep),
       cmocka_unit_test(test_numbers_and_words_mean_the_same),
       cmocka_unit_test(test_unknown_and_system_default_become_defaults),
       cmocka_unit_test(test_every_way_to_say_never_is_infinite),

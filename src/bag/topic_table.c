@@ -113,6 +113,8 @@ static tb_status_t choose_qos(const tb__bag_file_topic_t *topic, const tb__bag_m
             "last 10",
             path, topic->name);
   }
+  if (out->qos.durability == TB_QOS_TRANSIENT_LOCAL)
+    out->latched_depth = tb__qos_offers_kept(&offers);
   status = keep_offers(topic, &offers, !status, out, error);
   tb__qos_offers_fini(&offers);
   return status;

@@ -1,10 +1,7 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bag/metadata_file.h"
 #include "bag/writer.h"
 #include "base/no_memory.h"
 
@@ -81,36 +78,9 @@ tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_
   return status;
 }
 
-static tb_status_t path_error(const char *path, tb_error_t *error)
-{
-  return tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno, "%s",
-                            path);
-}
-
-static tb_status_t write_file(const char *path, const char *text, tb_error_t *error)
-{
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return path_error(path, error);
-  tb_status_t status = TB_OK;
-  for (size_t size = strlen(text); size > 0 && !status;) {
-    ssize_t written = write(fd, text, size);
-    if (written < 0 && errno != EINTR) status = path_error(path, error);
-    if (written < 0) continue;
-    text += written;
-    size -= (size_t)written;
-  }
-  if (!status && fsync(fd) != 0) status = path_error(path, error);
-  close(fd);
-  return status;
-}
-
 tb_status_t tb__writer_sync_folder(const tb_bag_writer_t *writer, tb_error_t *error)
 {
-  int fd = open(writer->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return path_error(writer->path, error);
-  tb_status_t status = fsync(fd) != 0 ? path_error(writer->path, error) : TB_OK;
-  close(fd);
-  return status;
+  return tb__bag_folder_sync(writer->path, error);
 }
 
 tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer, tb_error_t *error)
@@ -118,17 +88,7 @@ tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer, tb_error_t *
   char *text = NULL;
   if (writer->format->is_file) return tb__writer_sync_folder(writer, error);
   tb_status_t status = tb__writer_describe(writer, TB__BAG_METADATA_FILE, &text, error);
-  if (status) return status;
-  char *path = tb__writer_path(writer, "metadata.yaml");
-  char *draft = tb__writer_path(writer, "metadata.yaml.new");
-  if (!path || !draft)
-    status = tb__no_memory(error);
-  else
-    status = write_file(draft, text, error);
-  if (!status && rename(draft, path) != 0) status = path_error(path, error);
-  if (status && draft) unlink(draft);
-  free(draft);
-  free(path);
+  if (!status) status = tb__bag_metadata_replace(writer->path, text, error);
   free(text);
-  return status ? status : tb__writer_sync_folder(writer, error);
+  return status;
 }

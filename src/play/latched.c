@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bag/offers.h"
 #include "bag/reader.h"
 #include "base/log.h"
 
@@ -29,23 +28,10 @@ void tb__latched_fini(tb__latched_t *latched)
   *latched = (tb__latched_t){0};
 }
 
-#define KEPT_MAX 1000 /* of a topic: each one is sought */
-
-/* Which message is of which publisher is not recorded, and the depth is not known to most
- * recorders. */
 static uint64_t kept_of(const tb_bag_topic_t *topic)
 {
-  uint64_t most = topic->message_count < KEPT_MAX ? topic->message_count : KEPT_MAX;
-  tb__qos_offers_t offers = {0};
-  uint64_t kept = 0;
-  if (tb__qos_offers_parse(topic->offers, &offers, NULL) == TB_OK)
-    for (size_t i = 0; i < offers.count && kept < most; i++) {
-      const tb__qos_offer_t *offer = &offers.items[i];
-      bool all = offer->history == TB__QOS_OFFER_KEEP_ALL;
-      kept += all ? most : offer->depth > 0 ? (uint64_t)offer->depth : 1;
-    }
-  tb__qos_offers_fini(&offers);
-  if (kept > most) kept = most;
+  uint64_t kept = topic->latched_depth;
+  if (kept > topic->message_count) kept = topic->message_count;
   return kept ? kept : 1;
 }
 

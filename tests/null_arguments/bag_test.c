@@ -44,6 +44,7 @@ static void test_bag_writer(void **state)
   REFUSED(tb_bag_writer_write(NULL, 1, 1, 1, ANY, 1, NULL));
   REFUSED(tb_bag_writer_write(ANY, 1, 1, 1, NULL, 1, NULL));
   REFUSED(tb_bag_writer_flush(NULL, (tb_bag_flush_t)0, NULL));
+  REFUSED(tb_bag_reindex(NULL, NULL, NULL));
   REFUSED(tb_bag_writer_copy_extra_records(NULL, ANY, 1, 1, NULL, NULL));
   REFUSED(tb_bag_writer_copy_extra_records(ANY, NULL, 1, 1, NULL, NULL));
   REFUSED(tb_bag_writer_split(NULL, NULL));

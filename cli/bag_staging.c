@@ -1,0 +1,159 @@
+#include "bag_staging.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static tb_status_t no_memory(tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+}
+
+static tb_status_t failed(const char *path, tb_error_t *error)
+{
+  return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", path);
+}
+
+static tb_status_t exists(const char *path, tb_error_t *error)
+{
+  return tb_error_set(error, TB_ERR_INVALID,
+                      "%s already exists; choose another name (nothing was changed)", path);
+}
+
+/* What comes before the last part, which *out_name is; without slashes after it. To be freed. */
+static char *split(const char *output, char **out_name)
+{
+  size_t end = strlen(output);
+  while (end > 1 && output[end - 1] == '/')
+    end--;
+  size_t begin = end;
+  while (begin > 0 && output[begin - 1] != '/')
+    begin--;
+  *out_name = strndup(output + begin, end - begin);
+  return begin == 0 ? strdup(".") : strndup(output, begin);
+}
+
+static tb_status_t make_folders(const char *path, tb_error_t *error)
+{
+  char *part = strdup(path);
+  if (!part) return no_memory(error);
+  tb_status_t status = TB_OK;
+  for (char *at = part + 1; *part && !status; at++) {
+    char end = *at;
+    if (end != '/' && end != '\0') continue;
+    *at = '\0';
+    if (mkdir(part, 0777) != 0 && errno != EEXIST) status = failed(part, error);
+    *at = end;
+    if (!end) break;
+  }
+  free(part);
+  return status;
+}
+
+static tb_status_t check_free(const char *output, const char *extension, tb_error_t *error)
+{
+  struct stat there;
+  char *extended = NULL;
+  if (lstat(output, &there) == 0) return exists(output, error);
+  if (!extension) return TB_OK;
+  if (asprintf(&extended, "%s%s", output, extension) < 0) return no_memory(error);
+  tb_status_t status = lstat(extended, &there) == 0 ? exists(extended, error) : TB_OK;
+  free(extended);
+  return status;
+}
+
+tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const char *extension,
+                              tb_error_t *error)
+{
+  char *name = NULL, *folder = NULL, *path = NULL, *above = split(output, &name);
+  tb_status_t status = above && name ? check_free(output, extension, error) : no_memory(error);
+  if (!status) status = make_folders(above, error);
+  if (!status && asprintf(&folder, "%s/.%.200s.XXXXXX", above, name) < 0) status = no_memory(error);
+  if (!status && !mkdtemp(folder)) status = failed(above, error);
+  if (!status && asprintf(&path, "%s/%s", folder, name) < 0) {
+    rmdir(folder);
+    status = no_memory(error);
+  }
+  free(above);
+  free(name);
+  if (status) {
+    free(folder);
+    return status;
+  }
+  *staging = (bag_staging_t){folder, path};
+  return TB_OK;
+}
+
+/* File systems that cannot refuse to replace (EINVAL) get a look before. */
+static tb_status_t move(const char *from, const char *to, tb_error_t *error)
+{
+  struct stat there;
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return TB_OK;
+  if (errno == EINVAL || errno == ENOSYS) {
+    if (lstat(to, &there) == 0) return exists(to, error);
+    if (rename(from, to) == 0) return TB_OK;
+  }
+  return errno == EEXIST ? exists(to, error) : failed(to, error);
+}
+
+/* The entries of `folder` to `to`: named so, or with names of their own in that folder. */
+static tb_status_t move_all(const char *folder, const char *to, bool is_name, tb_error_t *error)
+{
+  tb_status_t status = TB_OK;
+  DIR *entries = opendir(folder);
+  if (!entries) return failed(folder, error);
+  for (struct dirent *entry; !status && (entry = readdir(entries));) {
+    char *from = NULL, *place = NULL;
+    if (entry->d_name[0] == '.' || (is_name && strcmp(entry->d_name, "metadata.yaml") == 0))
+      continue;
+    if (asprintf(&from, "%s/%s", folder, entry->d_name) < 0 ||
+        (is_name ? (place = strdup(to)) == NULL : asprintf(&place, "%s/%s", to, entry->d_name) < 0))
+      status = no_memory(error);
+    else
+      status = move(from, place, error);
+    free(from);
+    free(place);
+  }
+  closedir(entries);
+  return status;
+}
+
+tb_status_t bag_staging_publish(bag_staging_t *staging, const char *output, bool is_single_file,
+                                tb_error_t *error)
+{
+  struct stat written;
+  char *name = NULL, *above = split(output, &name);
+  tb_status_t status = above && name ? TB_OK : no_memory(error);
+  bool is_folder = stat(staging->path, &written) == 0 && S_ISDIR(written.st_mode);
+  if (!status)
+    status = is_single_file && is_folder ? move_all(staging->path, output, true, error)
+                                         : move_all(staging->folder, above, false, error);
+  free(above);
+  free(name);
+  return status;
+}
+
+static void remove_entries(const char *folder)
+{
+  DIR *entries = opendir(folder);
+  for (struct dirent *entry; entries && (entry = readdir(entries));)
+    unlinkat(dirfd(entries), entry->d_name, 0);
+  if (entries) closedir(entries);
+}
+
+void bag_staging_end(bag_staging_t *staging)
+{
+  if (!staging->folder) return;
+  remove_entries(staging->path);
+  rmdir(staging->path);
+  remove_entries(staging->folder);
+  rmdir(staging->folder);
+  free(staging->folder);
+  free(staging->path);
+  *staging = (bag_staging_t){0};
+}

@@ -1,0 +1,25 @@
+/* A recording that is written beside its place, and moved there once it is whole: so nothing half
+ * written is ever found under its name, and nothing that came there meanwhile is overwritten. */
+#ifndef TB_CLI_BAG_STAGING_H
+#define TB_CLI_BAG_STAGING_H
+
+#include <stdbool.h>
+#include <timebase/error.h>
+
+typedef struct bag_staging {
+  char *folder; /* a hidden one beside the output; NULL: none */
+  char *path;   /* in it, with the name of the output: where the writer writes */
+} bag_staging_t;
+
+/* Makes the folder, and those above the output. TB_ERR_INVALID if `output`, or `output` with
+ * `extension` (or NULL) after it, exists. */
+tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const char *extension,
+                              tb_error_t *error);
+/* Moves what was written to its place: of a folder with `is_single_file` the one file in it, as
+ * `output`. */
+tb_status_t bag_staging_publish(bag_staging_t *staging, const char *output, bool is_single_file,
+                                tb_error_t *error);
+/* Removes what was not moved. */
+void bag_staging_end(bag_staging_t *staging);
+
+#endif
