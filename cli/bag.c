@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 static const command_t *const commands[] = {
-    &command_bag_info, &command_bag_check,   &command_bag_convert,
-    &command_bag_cut,  &command_bag_recover, &command_bag_list,
+    &command_bag_info,    &command_bag_check,  &command_bag_convert, &command_bag_cut,
+    &command_bag_recover, &command_bag_list,   &command_bag_cat,
 #ifdef TB_CLI_PLAY
-    &command_bag_play, &command_bag_record,
+    &command_bag_play,    &command_bag_record,
 #endif
 };
 
@@ -140,8 +140,8 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_bag = {
     .name = "bag",
-    .summary = "inspect, check, convert, cut and recover recordings",
-    .usage = "timebase bag info|check|convert|cut|recover|list|play|record ...",
+    .summary = "inspect, print, check, convert, cut and recover recordings",
+    .usage = "timebase bag info|cat|check|convert|cut|recover|list|play|record ...",
     .help =
         "See 'timebase bag COMMAND --help' for details. A recording is a folder, with or without\n"
         "metadata.yaml, or one of its files (.db3, .mcap, .zstd;\n"
