@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 static const command_t *const commands[] = {
-    &command_bag_info,       &command_bag_check,   &command_bag_convert, &command_bag_cut,
-    &command_bag_filter,     &command_bag_merge,   &command_bag_sort,    &command_bag_compress,
-    &command_bag_decompress, &command_bag_recover, &command_bag_reindex, &command_bag_list,
+    &command_bag_info,     &command_bag_cat,        &command_bag_check,   &command_bag_convert,
+    &command_bag_cut,      &command_bag_filter,     &command_bag_merge,   &command_bag_sort,
+    &command_bag_compress, &command_bag_decompress, &command_bag_recover, &command_bag_reindex,
+    &command_bag_list,
 #ifdef TB_CLI_PLAY
-    &command_bag_play,       &command_bag_record,
+    &command_bag_play,     &command_bag_record,
 #endif
 };
 
@@ -141,11 +142,12 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_bag = {
     .name = "bag",
-    .summary = "inspect, check, convert, cut, filter, merge and recover recordings",
-    .usage = "timebase bag "
-             "info|check|convert|cut|filter|merge|sort|compress|decompress|recover|reindex|list|"
-             "play|record "
-             "...",
+    .summary = "inspect, print, check, convert, cut, filter, merge and recover recordings",
+    .usage =
+        "timebase bag "
+        "info|cat|check|convert|cut|filter|merge|sort|compress|decompress|recover|reindex|list|"
+        "play|record "
+        "...",
     .help =
         "See 'timebase bag COMMAND --help' for details. A recording is a folder, with or without\n"
         "metadata.yaml, or one of its files (.db3, .mcap, .zstd;\n"

@@ -300,27 +300,35 @@ static void print_flat(const json_t *list)
   text_out("]\n");
 }
 
+static void print_list(const json_t *list, int indent)
+{
+  if (is_flat(list)) {
+    print_flat(list);
+    return;
+  }
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const json_t *item = json_array_get(list, i);
+    text_out("%*s- ", indent, "");
+    if (has_items(item) && json_is_object(item)) {
+      print_object(item, indent + 2, true);
+    } else if (json_is_array(item)) { /* of a path with "[]" */
+      print_flat(item);
+    } else {
+      print_scalar(item);
+      text_out("\n");
+    }
+  }
+}
+
 /* After "key:". */
 static void print_value(const json_t *value, int indent)
 {
   if (json_is_object(value) && has_items(value)) {
     text_out("\n");
     print_object(value, indent + 2, false);
-  } else if (json_is_array(value) && is_flat(value)) {
-    text_out(" ");
-    print_flat(value);
   } else if (json_is_array(value)) {
-    text_out("\n");
-    for (size_t i = 0; i < json_array_size(value); i++) {
-      const json_t *item = json_array_get(value, i);
-      text_out("%*s- ", indent, "");
-      if (has_items(item) && json_is_object(item)) {
-        print_object(item, indent + 2, true);
-      } else {
-        print_scalar(item);
-        text_out("\n");
-      }
-    }
+    text_out(is_flat(value) ? " " : "\n");
+    print_list(value, indent);
   } else {
     text_out(" ");
     print_scalar(value);
@@ -347,8 +355,14 @@ static void print_object(const json_t *object, int indent, bool is_first_placed)
 
 void message_print_yaml(const json_t *message)
 {
-  if (has_items(message))
+  if (json_is_object(message) && has_items(message)) {
     print_object(message, 0, false);
-  else
+  } else if (json_is_array(message)) {
+    print_list(message, 0);
+  } else if (json_is_object(message)) {
     text_out("{}\n");
+  } else {
+    print_scalar(message);
+    text_out("\n");
+  }
 }

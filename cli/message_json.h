@@ -13,7 +13,7 @@
 tb_status_t message_json(const tb__schema_t *schema, const void *data, size_t size,
                          size_t items_max, json_t **out);
 
-/* An object as YAML, to standard output. */
+/* An object, or any other value, as YAML, to standard output. */
 void message_print_yaml(const json_t *message);
 
 #endif

@@ -6,15 +6,10 @@
 #include <timebase/ros2_play_transport.h>
 
 #include "bag_limits.h"
+#include "bag_topics.h"
 #include "command.h"
 #include "play_screen.h"
 #include "ros_arguments.h"
-
-/* Words after an option, up to the next one. */
-typedef struct words {
-  const char **items; /* as given; resolved topics: as recorded */
-  size_t count;
-} words_t;
 
 typedef struct play_arguments {
   tb_player_options_t player;

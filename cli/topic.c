@@ -11,6 +11,7 @@
 #include "json.h"
 #include "message_json.h"
 #include "text.h"
+#include "topic_pub.h"
 #include "topic_queue.h"
 #include "topic_stats.h"
 
@@ -310,11 +311,12 @@ static int take_words(topic_arguments_t *arguments, int argc, char **argv)
   static const char *const verbs[] = {"list", "echo", "hz", "bw", "delay", NULL};
   int verb = 0, index = optind;
   const command_t *command = arguments->command;
-  if (index == argc) return command_usage_error(command, "expected list, echo, hz, bw or delay");
+  if (index == argc)
+    return command_usage_error(command, "expected list, echo, hz, bw, delay or pub");
   while (verbs[verb] && strcmp(verbs[verb], argv[index]) != 0)
     verb++;
   if (!verbs[verb])
-    return command_usage_error(command, "unknown action '%s'; use list, echo, hz, bw or delay",
+    return command_usage_error(command, "unknown action '%s'; use list, echo, hz, bw, delay or pub",
                                argv[index]);
   arguments->verb = (topic_verb_t)verb;
   if (++index < argc) arguments->word = argv[index++];
@@ -339,6 +341,8 @@ static int run(const command_t *command, int argc, char **argv)
       {0},
   };
   topic_arguments_t arguments = {.command = command, .items_max = ITEMS_DEFAULT, .domain = -1};
+  if (argc > 1 && strcmp(argv[1], "pub") == 0) /* which has options of its own */
+    return command_topic_pub.run(&command_topic_pub, argc - 1, argv + 1);
   for (int option; (option = command_next_option(argc, argv, ":hn:", options)) != -1;) {
     if (option == 'h') return command_help(command);
     if (!parse(&arguments, option, argv)) return EXIT_USAGE;
@@ -355,9 +359,10 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_topic = {
     .name = "topic",
-    .summary = "list topics; their messages, rate, size and delay",
+    .summary = "list topics; their messages, rate, size and delay; publish",
     .usage = "timebase topic list | echo TOPIC | hz TOPIC | bw TOPIC | delay TOPIC\n"
-             "       [-n N] [--duration S] [--full] [--json] [--domain N | --ros1]",
+             "       [-n N] [--duration S] [--full] [--json] [--domain N | --ros1]\n"
+             "       timebase topic pub TOPIC TYPE [YAML] ...",
     .help =
         "Shows topics of a ROS 2 graph, or of a ROS 1 graph, with no ROS installed. Definitions\n"
         "come from the publisher (ROS 1, and ROS 2 from jazzy on), AMENT_PREFIX_PATH, or are "
@@ -373,7 +378,8 @@ const command_t command_topic = {
         "               have: /clock if it ticks (on ROS 1: if /use_sim_time is set), else system\n"
         "               time. Stamps that are zero (and have no age), in the future (by more than\n"
         "               5 ms and a tick of /clock) and before that of the last message of their\n"
-        "               publisher are counted\n\n"
+        "               publisher are counted\n"
+        "  pub TOPIC TYPE YAML   publishes messages: see 'timebase topic pub --help'\n\n"
         "  -n N          end after N messages\n"
         "  --duration S  end after S (10, 1.5s, 2m); otherwise on SIGINT or SIGTERM\n"
         "  --full        echo: arrays whole; otherwise their first 128 elements, and \"...\"\n"

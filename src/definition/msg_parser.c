@@ -1,6 +1,6 @@
-/* The texts of .msg files. Values of constants and defaults are not looked at: no message has
- * them. */
+/* The texts of .msg files. Values of constants are not looked at: no message has them. */
 #include <stdio.h>
+#include <string.h>
 
 #include "definition/parsers.h"
 
@@ -175,6 +175,19 @@ static tb_status_t take_type(msg_parser_t *parser, tb__written_type_t *type)
   return status;
 }
 
+/* The rest of a line; one that is too long for a name is left out. ROS 1 has none. */
+static tb_status_t take_default(msg_parser_t *parser, tb__written_type_t *type)
+{
+  size_t begin = parser->at, end = parser->line_end;
+  if (parser->builder->is_ros1 || peek(parser) == '#') return TB_OK;
+  while (end > begin && strchr(" \t\r\n", parser->text[end - 1]))
+    end--;
+  if (end == begin || end - begin > TB__SCHEMA_NAME_MAX) return TB_OK;
+  if (memchr(parser->text + begin, '\0', end - begin)) return TB_OK;
+  return tb__schema_builder_name(parser->builder, 0, parser->text + begin, end - begin, begin,
+                                 &type->initial);
+}
+
 /* A type and a name; what follows is a constant's value, a default or a comment. */
 static tb_status_t take_field(msg_parser_t *parser)
 {
@@ -194,8 +207,11 @@ static tb_status_t take_field(msg_parser_t *parser)
       after != '\r')
     return fail(parser, parser->at, TB_ERR_CORRUPT, "a space was expected after a field's name");
   skip_spaces(parser);
-  if (peek(parser) != '=')
+  if (peek(parser) != '=') {
+    status = take_default(parser, &type);
+    if (status) return status;
     return tb__schema_builder_field(parser->builder, parser->text + name, length, &type);
+  }
   if (type.is.kind == TB__FIELD_STRUCT || type.is.shape != TB__FIELD_SINGLE)
     return fail(parser, name, TB_ERR_CORRUPT, "only numbers and strings can be constants");
   return TB_OK;

@@ -47,6 +47,7 @@ typedef struct tb__field_type {
 
 typedef struct tb__schema_field {
   const char *name;
+  const char *initial; /* its default as a .msg file has it, which YAML reads; NULL: zero */
   tb__field_type_t is;
 } tb__schema_field_t;
 

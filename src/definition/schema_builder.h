@@ -29,9 +29,10 @@ tb_status_t tb__definition_error(const tb__definition_text_t *text, size_t at, t
 /* A type as it is written: its kind, or the name of another one. */
 typedef struct tb__written_type {
   tb__field_type_t is;
-  uint32_t name;  /* STRUCT: of that type, in the builder's names */
-  uint32_t scope; /* in which the name is looked for, "a/b", then in "a" and in "" */
-  size_t at;      /* in the text */
+  uint32_t name;    /* STRUCT: of that type, in the builder's names */
+  uint32_t scope;   /* in which the name is looked for, "a/b", then in "a" and in "" */
+  uint32_t initial; /* of a field: its default, in the builder's names; 0: none */
+  size_t at;        /* in the text */
 } tb__written_type_t;
 
 typedef struct tb__built_type {

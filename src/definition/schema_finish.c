@@ -213,8 +213,11 @@ static tb_status_t copy(finish_t *finish)
     schema->types[i] = (tb__schema_type_t){.name = schema->names + builder->types[i].name,
                                            .first_field = builder->types[i].first_field,
                                            .field_count = builder->types[i].field_count};
-  for (size_t i = 0; i < builder->field_count; i++)
+  for (size_t i = 0; i < builder->field_count; i++) {
+    uint32_t initial = builder->fields[i].type.initial;
     schema->fields[i].name = schema->names + builder->fields[i].name;
+    schema->fields[i].initial = initial ? schema->names + initial : NULL;
+  }
   schema->type_count = (uint32_t)builder->type_count;
   schema->field_count = (uint32_t)builder->field_count;
   return TB_OK;

@@ -6,6 +6,7 @@ usage: topic_test.py BIN_DIR OBSERVE_PEER [TEST...]"""
 
 import itertools
 import json
+import signal
 import sys
 import unittest
 
@@ -60,6 +61,45 @@ class TopicTest(ObservingTest):
         self.assertRegex(echo.seen[0], r"^# \d+ bytes that are not of the definition$")
         echo.expect_error("the definition of my_msgs/msg/Own is unknown")
         peer.end()
+
+    def test_pub(self):
+        """What is published is what was written, with defaults, and times of each message."""
+        echo = self.topic("echo", "--json", "/pose", "-n", "2")
+        pub = self.topic("pub", "-t", "3", "-r", "50", "-p", "2", "/pose", "geometry_msgs/PoseStamped",
+                         "{header: auto, pose: {position: {x: 1.5}}}")
+        self.assertEqual(pub.wait(), 0, pub.errors)
+        self.assertEqual([line for line in pub.seen if "publishing" in line], ["publishing #2:"])
+        messages = [line["message"] for line in self.lines(echo)]
+        stamps = [one["header"]["stamp"]["sec"] * SECOND + one["header"]["stamp"]["nanosec"] for one in messages]
+        self.assertEqual(stamps, sorted(set(stamps)))
+        self.assertEqual(messages[0]["pose"], {"position": {"x": 1.5, "y": 0.0, "z": 0.0},
+                                               "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0}})
+
+    def test_pub_of_a_latched_topic_in_simulated_time(self):
+        self.run_command("serve", "--start", "100", "--rate", "1")
+        pub = self.topic("pub", "-w", "0", "-r", "0.01", "--use-sim-time", "--qos-durability", "transient_local",
+                         "--qos-depth", "1", "-n", "writer", "/latched", "std_msgs/msg/Header",
+                         "{stamp: now, frame_id: map}")
+        message, = self.lines(self.topic("echo", "--json", "/latched", "-n", "1"))
+        self.assertTrue(message["latched"])
+        self.assertGreaterEqual(message["message"]["stamp"]["sec"], 100)
+        self.assertLess(message["message"]["stamp"]["sec"], 100_000)
+        pub.child.send_signal(signal.SIGINT)
+        self.assertEqual(pub.wait(), 0, pub.errors)
+
+    def test_pub_refuses(self):
+        for words, status, message in (
+            (("/a", "std_msgs/msg/String", "{dat: 1}"), 2, "line 1, column 2: std_msgs/msg/String has no field 'dat'"),
+            (("/a", "std_msgs/msg/Int8", "data: 200"), 2, "'200' is no int8"),
+            (("/a",), 2, "missing TYPE"),
+            (("/a", "String"), 2, "String: not a type"),
+            (("-1", "-t", "2", "/a", "std_msgs/msg/Int8"), 2, "exclude each other"),
+            (("/a", "std_msgs/msg/Int8", "--qos-reliability", "some"), 2, "--qos-reliability some: unknown"),
+            (("-1", "--max-wait-time-secs", "0.1", "/a", "std_msgs/msg/Int8"), 1, "0 of 1 subscriptions of /a"),
+        ):
+            result, _, errors = self.result("topic", "pub", *words)
+            self.assertEqual(result, status, errors)
+            self.assertIn(message, errors)
 
     def test_rate_size_and_delay(self):
         peer = self.peer("open /good")

@@ -1,0 +1,293 @@
+#include "topic_pub.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/rate.h>
+#include <timebase/ros2_graph.h>
+#include <timebase/ros2_node.h>
+#include <timebase/ros2_publisher.h>
+
+#include "clocks.h"
+#include "definition/message_encoder.h"
+#include "definition_requests.h"
+#include "json.h"
+#include "message_json.h"
+#include "text.h"
+
+#define ASK_STEP_NS  (100 * TB_NS_PER_MS)
+#define ASK_LIMIT_NS (5 * TB_NS_PER_S)
+#define ITEMS_SHOWN  128
+
+typedef struct pub {
+  const command_t *command;
+  const topic_pub_arguments_t *arguments;
+  tb_cancel_token_t *token; /* by a signal */
+  ros_clock_t ros;          /* with the context and the graph */
+  tb_clock_t *system;
+  tb_steady_clock_t *steady;
+  tb__definitions_t *definitions;
+  definition_requests_t *requests; /* NULL: no node was asked */
+  const tb__schema_t *schema;
+  tb__message_encoder_t *encoder;
+  tb_ros2_node_t *node;
+  tb_ros2_publisher_t *publisher;
+  uint32_t incompatible; /* reported */
+} pub_t;
+
+/* --- the definition --- */
+
+static tb_status_t look_up(pub_t *pub)
+{
+  const topic_pub_arguments_t *arguments = pub->arguments;
+  tb__definition_places_t places = {.prefixes = getenv("AMENT_PREFIX_PATH"),
+                                    .folders = arguments->folders,
+                                    .folder_count = arguments->folder_count};
+  const tb__definition_key_t key = {.type = arguments->type};
+  tb__definition_entry_t *entry = NULL;
+  tb_status_t status = tb__definitions_create(&places, &pub->definitions);
+  if (!status) status = tb__definitions_get(pub->definitions, &key, &entry);
+  const tb__known_definition_t *known = status ? NULL : tb__definition_entry_known(entry);
+  if (known) pub->schema = known->schema;
+  return status;
+}
+
+/* Whoever publishes or subscribes to the type. */
+static tb_status_t ask_of(pub_t *pub, const tb_ros2_graph_snapshot_t *snapshot)
+{
+  tb_steady_time_t now = {0};
+  for (size_t i = 0; i < snapshot->endpoint_count && !pub->schema; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[i];
+    tb__definition_entry_t *entry = NULL;
+    if (endpoint->kind != TB_ROS2_ENDPOINT_TOPIC || !endpoint->type_hash) continue;
+    if (strcmp(endpoint->type, pub->arguments->type) != 0) continue;
+    tb_status_t status = definition_requests_get(pub->requests, endpoint, &entry);
+    if (status) return status;
+    const tb__known_definition_t *known = tb__definition_entry_known(entry);
+    if (known) pub->schema = known->schema;
+  }
+  tb_steady_clock_now(pub->steady, &now);
+  definition_requests_step(pub->requests, snapshot, now.ns);
+  return TB_OK;
+}
+
+static tb_status_t ask(pub_t *pub)
+{
+  tb_status_t status = TB_OK;
+  pub->requests = definition_requests_create(pub->ros.context, pub->definitions);
+  if (!pub->requests) return TB_ERR_NO_MEMORY;
+  tb_wait_options_t wait = TB_WAIT_OPTIONS_INIT;
+  wait.token = pub->token;
+  for (int64_t left_ns = ASK_LIMIT_NS; !status && !pub->schema && left_ns > 0;
+       left_ns -= ASK_STEP_NS) {
+    const tb_ros2_graph_snapshot_t *snapshot = NULL;
+    status = tb_ros2_graph_snapshot(pub->ros.graph, &snapshot, NULL);
+    if (!status) status = ask_of(pub, snapshot);
+    tb_ros2_graph_snapshot_release(snapshot);
+    if (!status && !pub->schema)
+      status = tb_steady_clock_sleep_for(pub->steady, (tb_duration_t){ASK_STEP_NS}, &wait);
+  }
+  return status == TB_ERR_CANCELLED ? TB_OK : status;
+}
+
+/* EXIT_OK, or a message was printed. */
+static int find_definition(pub_t *pub)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  const topic_pub_arguments_t *arguments = pub->arguments;
+  tb_status_t status = look_up(pub);
+  if (!status && !pub->schema) status = ask(pub);
+  if (status) return command_failed(pub->command, status, NULL);
+  if (!pub->schema) {
+    text_err("timebase %s: the definition of %s is unknown; source its workspace "
+             "(AMENT_PREFIX_PATH), or name its folder with --definitions\n",
+             pub->command->name, arguments->type);
+    return EXIT_IO;
+  }
+  status = tb__message_encoder_create(pub->schema, arguments->values, strlen(arguments->values),
+                                      &pub->encoder, &error);
+  if (status == TB_ERR_INVALID || status == TB_ERR_LIMIT)
+    return command_usage_error(pub->command, "YAML: %s", error.text);
+  return status ? command_failed(pub->command, status, &error) : EXIT_OK;
+}
+
+/* --- messages --- */
+
+static int show(const pub_t *pub, int number, const uint8_t *data, size_t size)
+{
+  json_t *decoded = NULL;
+  tb_status_t status = message_json(pub->schema, data, size, ITEMS_SHOWN, &decoded);
+  if (status) return command_failed(pub->command, status, NULL);
+  text_out("publishing #%d:\n", number);
+  message_print_yaml(decoded);
+  text_out("---\n");
+  json_decref(decoded);
+  command_flush();
+  return EXIT_OK;
+}
+
+static void report_incompatible(pub_t *pub)
+{
+  const char *policy = NULL;
+  uint32_t count = tb_ros2_publisher_incompatible(pub->publisher, &policy);
+  if (count == pub->incompatible) return;
+  pub->incompatible = count;
+  command_begin_warning(pub->command);
+  text_err("a subscription of %s gets nothing: its %s does not fit\n", pub->arguments->topic,
+           policy);
+}
+
+static int publish(pub_t *pub, int number)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_time_t now = {0};
+  const uint8_t *data;
+  size_t size;
+  tb_clock_t *clock = pub->arguments->use_sim_time ? pub->ros.clock : pub->system;
+  tb_status_t status = tb_clock_now(clock, &now);
+  if (!status) status = tb__message_encoder_run(pub->encoder, now.ns, &data, &size, &error);
+  if (status) return command_failed(pub->command, status, &error);
+  int print = pub->arguments->print;
+  int result = print && number % print == 0 ? show(pub, number, data, size) : EXIT_OK;
+  if (result) return result;
+  status = tb_ros2_publisher_publish(pub->publisher, data, size, &error);
+  report_incompatible(pub);
+  return status ? command_failed(pub->command, status, &error) : EXIT_OK;
+}
+
+/* *out_is_over: a signal came. */
+static int wait_for_subscriptions(pub_t *pub, bool *out_is_over)
+{
+  const topic_pub_arguments_t *arguments = pub->arguments;
+  uint32_t wanted = (uint32_t)arguments->wait_matching;
+  tb_wait_options_t wait = TB_WAIT_OPTIONS_INIT;
+  wait.token = pub->token;
+  wait.limit = arguments->wait_max;
+  if (tb_ros2_publisher_matched(pub->publisher) >= wanted) return EXIT_OK;
+  text_out("waiting for at least %u matching subscription%s\n", wanted, wanted == 1 ? "" : "s");
+  command_flush();
+  tb_status_t status = tb_ros2_publisher_wait_for_matched(pub->publisher, wanted, &wait);
+  report_incompatible(pub);
+  *out_is_over = status == TB_ERR_CANCELLED;
+  if (!status || *out_is_over) return EXIT_OK;
+  if (status != TB_ERR_TIMEOUT) return command_failed(pub->command, status, NULL);
+  text_err("timebase %s: %u of %u subscriptions of %s within --max-wait-time-secs\n",
+           pub->command->name, tb_ros2_publisher_matched(pub->publisher), wanted, arguments->topic);
+  return EXIT_CHECK;
+}
+
+static tb_status_t wait_for_time(pub_t *pub)
+{
+  clock_hint_t hint;
+  tb_wait_options_t wait = TB_WAIT_OPTIONS_INIT;
+  wait.token = pub->token;
+  if (!pub->arguments->use_sim_time) return TB_OK;
+  clock_hint_begin(pub->command, &pub->ros, &hint);
+  tb_status_t status = tb_clock_wait_until_started(pub->ros.clock, &wait);
+  clock_hint_end(&hint);
+  return status;
+}
+
+static int publish_all(pub_t *pub)
+{
+  const topic_pub_arguments_t *arguments = pub->arguments;
+  tb_rate_t *rate = NULL;
+  tb_wait_options_t wait = TB_WAIT_OPTIONS_INIT;
+  int result = EXIT_OK;
+  wait.token = pub->token;
+  tb_status_t status = wait_for_time(pub);
+  if (!status)
+    status = arguments->use_sim_time
+                 ? tb_clock_rate_create_hz(pub->ros.clock, arguments->hz, &rate)
+                 : tb_steady_clock_rate_create_hz(pub->steady, arguments->hz, &rate);
+  for (int number = 1; !status && !result; number++) {
+    result = publish(pub, number);
+    if (number == arguments->times) break;
+    if (number == INT32_MAX) number = 0;
+    if (!result) status = tb_rate_sleep(rate, &wait, NULL);
+  }
+  tb_rate_destroy(rate);
+  if (result || !status || status == TB_ERR_CANCELLED) return result;
+  return command_failed(pub->command, status, NULL);
+}
+
+/* What subscriptions have not taken yet, and how long the node stays. */
+static void linger(pub_t *pub)
+{
+  tb_wait_options_t wait = TB_WAIT_OPTIONS_INIT;
+  wait.token = pub->token;
+  wait.limit = (tb_duration_t){TB_NS_PER_S};
+  if (tb_ros2_publisher_wait_for_acks(pub->publisher, &wait)) return;
+  wait.limit = TB_NO_LIMIT;
+  tb_steady_clock_sleep_for(pub->steady, pub->arguments->keep_alive, &wait);
+}
+
+/* --- the run --- */
+
+static int create_publisher(pub_t *pub)
+{
+  const topic_pub_arguments_t *arguments = pub->arguments;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_node_options_t options = TB_ROS2_NODE_OPTIONS_INIT;
+  options.no_parameter_services = options.no_parameter_events = true;
+  tb_status_t status = tb_ros2_node_create(pub->ros.context,
+                                           arguments->node ? arguments->node : "timebase_topic_pub",
+                                           "", &options, &pub->node, &error);
+  if (!status)
+    status = tb_ros2_node_create_publisher(pub->node, arguments->topic, arguments->type,
+                                           &arguments->qos, &pub->publisher, &error);
+  if (status == TB_ERR_INVALID) return command_usage_error(pub->command, "%s", error.text);
+  return status ? command_failed(pub->command, status, &error) : EXIT_OK;
+}
+
+static int run_pub(pub_t *pub)
+{
+  bool is_over = false;
+  const tb_clock_options_t system = {TB_TIME_SYSTEM, NULL};
+  tb_status_t status = tb_cancel_token_create_on_signals(&pub->token);
+  if (!status) status = tb_steady_clock_create(&pub->steady);
+  if (!status) status = tb_clock_create(&system, &pub->system);
+  if (status) return command_failed(pub->command, status, NULL);
+  int result = topic_clock_open(pub->command, pub->arguments->domain, NULL, &pub->ros);
+  if (!result) result = find_definition(pub);
+  if (!result) result = create_publisher(pub);
+  if (!result) result = wait_for_subscriptions(pub, &is_over);
+  if (!result && !is_over) result = publish_all(pub);
+  if (!result && !is_over) linger(pub);
+  return result;
+}
+
+static void close_pub(pub_t *pub)
+{
+  tb_ros2_publisher_destroy(pub->publisher);
+  tb_ros2_node_destroy(pub->node);
+  tb__message_encoder_destroy(pub->encoder);
+  definition_requests_destroy(pub->requests);
+  tb__definitions_destroy(pub->definitions);
+  ros_clock_close(&pub->ros);
+  tb_clock_destroy(pub->system);
+  tb_steady_clock_destroy(pub->steady);
+  tb_cancel_token_destroy(pub->token);
+}
+
+static int run(const command_t *command, int argc, char **argv)
+{
+  topic_pub_arguments_t arguments = {
+      .hz = 1, .print = 1, .wait_matching = -1, .domain = -1, .qos = TB_QOS_INIT_DEFAULT};
+  pub_t pub = {.command = command, .arguments = &arguments};
+  bool help = false;
+  int result = topic_pub_parse(command, argc, argv, &arguments, &help);
+  if (help) return command_help(command);
+  if (result) return result;
+  command_show_log(command);
+  result = run_pub(&pub);
+  close_pub(&pub);
+  return command_finish(command, result);
+}
+
+const command_t command_topic_pub = {
+    .name = "topic pub",
+    .summary = "publish messages",
+    .usage = topic_pub_usage,
+    .help = topic_pub_help,
+    .run = run,
+};
