@@ -8,6 +8,7 @@
 #include "bag_limits.h"
 #include "bag_reencode.h"
 #include "command.h"
+#include "progress.h"
 
 extern const command_t command_bag_info;
 extern const command_t command_bag_check;
@@ -37,7 +38,8 @@ enum {
       {"chunk-compression", required_argument, NULL, BAG_OPTION_CHUNKS},                           \
       {"chunk-size", required_argument, NULL, BAG_OPTION_CHUNK_SIZE},                              \
       {"max-bag-size", required_argument, NULL, BAG_OPTION_MAX_SIZE},                              \
-      {"max-bag-duration", required_argument, NULL, BAG_OPTION_MAX_DURATION}, BAG_LIMIT_OPTIONS
+      {"max-bag-duration", required_argument, NULL, BAG_OPTION_MAX_DURATION}, PROGRESS_OPTION,     \
+      BAG_LIMIT_OPTIONS
 #define BAG_OUTPUT_HELP                                                                            \
   "  --compression-mode none|message|file\n"                                                       \
   "                     rosbag2's compression with zstd (default none)\n"                          \
@@ -48,7 +50,7 @@ enum {
   "                     of the chunks in MCAP (not bz2) and .bag files (not zstd); default: as\n"  \
   "                     those of BAG\n"                                                            \
   "  --max-bag-size BYTES, --max-bag-duration S\n"                                                 \
-  "                     start another file beyond this\n" BAG_LIMIT_HELP
+  "                     start another file beyond this\n" PROGRESS_HELP BAG_LIMIT_HELP
 
 /* The topics of a writer by topic of the reader and publisher. */
 typedef struct bag_publisher {
@@ -147,6 +149,9 @@ bool bag_is_out_of_room(const tb_error_t *error);
 
 /* Of its files, in bytes. */
 uint64_t bag_file_size(const tb_bag_info_t *info);
+
+/* Of the file, or of the files with messages in the folder, in bytes. */
+uint64_t bag_size_of_path(const char *path);
 
 /* Like "1 message", "2 messages". */
 const char *bag_plural(uint64_t count);

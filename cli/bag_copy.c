@@ -59,6 +59,7 @@ bool bag_output_option(bag_copy_t *copy, int option, int *result)
 {
   if (bag_limit_option(copy->command, option, &copy->input.limits, result)) return true;
   *result = EXIT_OK;
+  if (progress_option(option)) return true;
   switch (option) {
   case 'o':
     copy->output = optarg;
@@ -387,12 +388,25 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
       report_failure(copy, error);
       continue;
     }
+    progress_at(message.log_time_ns);
     if (!is_wanted(copy, &message)) continue;
     status = copy_message(copy, &message, error);
     if (status) return status;
   }
   return tb_error_set(error, TB_ERR_CANCELLED, "stopped by a signal; %s holds what was copied",
                       copy->output);
+}
+
+static void begin_progress(const bag_copy_t *copy)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  const tb_bag_run_t *run = copy->input.run > 0 ? &info->runs[copy->input.run - 1] : NULL;
+  int64_t start_ns = run ? run->start_ns : info->start_ns;
+  int64_t end_ns = run ? run->end_ns : info->end_ns;
+  size_t count = copy->path ? info->run_count : 1;
+  progress_span(start_ns > copy->start_ns ? start_ns : copy->start_ns,
+                end_ns < copy->end_ns ? end_ns : copy->end_ns,
+                copy->path && run ? copy->input.run - 1 : 0, count);
 }
 
 /* The other records of a damaged file are copied as far as they can be read. */
@@ -407,6 +421,7 @@ static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
   if (after.file_size > before.file_size) copy->has_extra_records = true;
   if (status && ends_recovery(copy, error)) return status;
   if (status) report_failure(copy, error);
+  begin_progress(copy);
   copy->left.attachments += left.attachments;
   copy->left.records += left.records;
   return copy_messages(copy, error);
@@ -443,8 +458,7 @@ uint64_t bag_file_size(const tb_bag_info_t *info)
   return size;
 }
 
-/* Of the files with messages in the folder, which is our own. */
-static uint64_t size_of_output(const char *path)
+uint64_t bag_size_of_path(const char *path)
 {
   struct stat single;
   uint64_t size =
@@ -512,17 +526,19 @@ int bag_copy_run(bag_copy_t *copy, const bool *wanted)
   tb_error_t error = TB_ERROR_INIT, at_end = TB_ERROR_INIT;
   copy->size_before = bag_file_size(tb_bag_reader_info(copy->reader));
   tb_status_t status = open_output(copy, wanted, &error);
+  progress_begin(copy->command);
   if (!status) status = copy_runs(copy, &error);
   if (!status) status = add_other_topics(copy, &error);
   if (!status) status = note_losses(copy, &error);
   tb_status_t closed = tb_bag_writer_close(copy->writer, &at_end);
+  progress_end();
   copy->writer = NULL;
   if (status) return command_failed(copy->command, status, &error);
   if (closed) return command_failed(copy->command, closed, &at_end);
   report_left(copy);
   if (bag_copy_is_vain(copy)) return EXIT_OK;
   text_out("%s: %" PRIu64 " message%s, %s (before: %s)\n", copy->output, copy->copied,
-           bag_plural(copy->copied), size_text(size_of_output(copy->output)).text,
+           bag_plural(copy->copied), size_text(bag_size_of_path(copy->output)).text,
            size_text(copy->size_before).text);
   return EXIT_OK;
 }
@@ -538,6 +554,7 @@ void bag_copy_remove(const bag_copy_t *copy)
 
 void bag_copy_end(bag_copy_t *copy)
 {
+  progress_end();
   tb_bag_reader_close(copy->reader);
   free(copy->topics);
   for (size_t i = 0; i < copy->publishers.count; i++) {

@@ -187,6 +187,7 @@ static int run(const command_t *command, int argc, char **argv)
   int result = parse(&cut, argc, argv, &help);
   if (!result && !help) {
     command_show_log(command);
+    progress_begin(command);
     result = cut_bag(&cut);
     bag_copy_end(&cut.copy);
   }
