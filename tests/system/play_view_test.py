@@ -75,9 +75,10 @@ class PlayViewTest(CommandTest):
         self.assertRegex(view.row(1), r"^\d\.\d\d s of 29.90 s +\d+ %   wall 0:00:\d\d   2023-11-14T22")
         self.assertRegex(view.row(2), r"^\[=*\|-*\]$")
         self.assertEqual(len(view.row(2)), 80)
-        self.assertRegex(view.row(5), r"^topic +sent +recorded +Hz$")
+        self.assertRegex(view.row(5), r"^topic +sent +recorded +Hz +B/s +subs$")
         self.assertRegex(view.row(6), r"^/a +\d+ +150 ")
-        self.assertRegex(view.row(7), r"^/b +\d+ +150 ")
+        self.assertRegex(view.row(8), r"^/b +\d+ +150 ")
+        view.until(lambda: re.match(r" [|\u2581-\u2588]{78}$", view.row(7)), "the time line of /a")
         view.until(lambda: ", achieved " in view.row(3), "the achieved rate")
         view.press(b"q")
         view.finish()
@@ -215,6 +216,45 @@ class PlayViewTest(CommandTest):
         self.runs_from(view, 6)
         view.press(b"q")
         view.finish()
+
+    def test_the_table_of_topics(self):
+        """One process: subscriptions, order, filter, mute, and the end, at which it waits."""
+        bag = self.bag(60, ("/b", "/a", "/c"))
+        view = self.play(bag, "-p", "--hold", "-r", "2")
+        view.until(lambda: view.row(6).endswith(" 0"), "no subscription")
+        view.press(b"s", ", by name")
+        view.until(lambda: view.row(6).startswith("/a "), "the order")
+        view.press(b"j")
+        view.press(b"x")
+        view.until(lambda: re.match(r"/a +\d+ +20 +muted ", view.row(6)), "the mute")
+        view.press(b"/C", "topic /C, by name")
+        view.until(lambda: view.row(6).startswith("/c ") and view.row(8) == "", "the filter")
+        view.press(ESCAPE)
+        view.until(lambda: view.row(6).startswith("/a "), "no filter")
+        view.press(b"X")
+        view.until(lambda: "muted" not in view.row(6), "no mute")
+        view.press(b" ", "at the end")
+        self.assertIn("5.90 s of 5.90 s", view.row(1))
+        view.press(b"0")
+        view.until(lambda: re.match(r"[0-4]\.\d\d s of", view.row(1)), "the start")
+        view.press(b" ", "paused")
+        view.press(b"9")
+        view.until(lambda: view.row(1).startswith("5.31 s of"), "nine tenths")
+        view.press(b"q")
+        view.finish()
+
+    def colours_of(self, **environment):
+        self.environment.pop("NO_COLOR", None)
+        self.environment.update(environment)
+        view = self.play(self.bag(5), "-p")
+        view.expect("q quit")
+        view.press(b"q")
+        view.finish()
+        return re.findall(rb"\x1b\[[0-9;]*3[0-7]m", view.raw)
+
+    def test_colours(self):
+        self.assertTrue(self.colours_of(TERM="screen-256color"))
+        self.assertEqual(self.colours_of(TERM="screen-256color", NO_COLOR="1"), [])
 
     # ---- ends ----
 
