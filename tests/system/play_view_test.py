@@ -41,13 +41,54 @@ def bag_make(folder, topics, messages):
     )
 
 
-class PlayViewTest(CommandTest):
+class ViewTest(CommandTest):
     domains = itertools.cycle((8, 9))
 
     def setUp(self):
         super().setUp()
         self.environment["TERM"] = TYPE
         self.environment["LC_ALL"] = "C.UTF-8"
+
+
+class RecordViewTest(ViewTest):
+    def record(self, *arguments):
+        path = os.path.join(self.folder, "recorded")
+        words = [f"{command_test.BIN_DIR}/timebase", "record", "-a", "-o", path, *arguments]
+        return Screen(self, words, self.environment)
+
+    def test_it_fills_the_screen_and_q_ends_it(self):
+        view = self.record("--snapshot-mode")
+        view.expect("q end")
+        self.assertTrue(view.is_raw())
+        view.until(lambda: view.row(0).endswith("snapshot mode (s writes)"), "the state")
+        self.assertRegex(view.row(1), r"^0:00:\d\d   \d+ messages?   0 lost ")
+        self.assertRegex(view.row(2), r"^held: \d+\.\d s, \d\S*B of 105MB, .* disk: \S+B left")
+        self.assertRegex(view.row(4), r"^topic +written +held +lost +Hz +B/s$")
+        view.press(b"s", "what was held has been written")
+        view.press(b" ", "paused (SPACE resumes)")
+        view.press(b" ")
+        view.expect_gone("paused")
+        view.press(b"q")
+        view.finish(text=", 0 lost")
+
+    def test_a_signal_gives_the_screen_back(self):
+        view = self.record()
+        view.expect("recording")
+        view.press(b"s", "there is nothing held")
+        view.child.send_signal(signal.SIGINT)
+        view.finish(text=", 0 lost")
+
+    def test_one_line_if_asked_for(self):
+        view = self.record("--plain")
+        view.expect("recorded ")
+        view.press(b"q")
+        view.expect(", 0 lost")
+        self.assertEqual(view.child.wait(LIMIT_S), 0)
+        self.assertEqual(view.modes(), view.modes_before)
+        self.assertNotIn(BEGINS, view.raw)
+
+
+class PlayViewTest(ViewTest):
 
     def play(self, bag, *arguments, rows=24, columns=80):
         words = [f"{command_test.BIN_DIR}/timebase", "play", bag, *arguments]
