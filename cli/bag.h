@@ -10,6 +10,7 @@
 #include "bag_reencode.h"
 #include "bag_staging.h"
 #include "command.h"
+#include "progress.h"
 
 extern const command_t command_bag_info;
 extern const command_t command_bag_check;
@@ -48,7 +49,8 @@ enum {
       {"chunk-size", required_argument, NULL, BAG_OPTION_CHUNK_SIZE},                              \
       {"max-bag-size", required_argument, NULL, BAG_OPTION_MAX_SIZE},                              \
       {"max-bag-duration", required_argument, NULL, BAG_OPTION_MAX_DURATION},                      \
-      {"single-file", no_argument, NULL, BAG_OPTION_SINGLE_FILE}, BAG_LIMIT_OPTIONS
+      {"single-file", no_argument, NULL, BAG_OPTION_SINGLE_FILE}, PROGRESS_OPTION,                 \
+      BAG_LIMIT_OPTIONS
 #define BAG_OUTPUT_HELP                                                                            \
   "  --compression-mode none|message|file\n"                                                       \
   "                     rosbag2's compression with zstd (default none)\n"                          \
@@ -61,7 +63,7 @@ enum {
   "  --max-bag-size BYTES, --max-bag-duration S\n"                                                 \
   "                     start another file beyond this\n"                                          \
   "  --single-file      OUT is the file itself, such as out.mcap for Foxglove: no folder, no\n"    \
-  "                     metadata.yaml\n" BAG_LIMIT_HELP
+  "                     metadata.yaml\n" PROGRESS_HELP BAG_LIMIT_HELP
 
 /* The topics of a writer by topic of the reader and publisher. */
 typedef struct bag_publisher {
@@ -180,6 +182,9 @@ bool bag_is_out_of_room(const tb_error_t *error);
 
 /* Of its files, in bytes. */
 uint64_t bag_file_size(const tb_bag_info_t *info);
+
+/* Of the file, or of the files with messages in the folder, in bytes. */
+uint64_t bag_size_of_path(const char *path);
 
 /* Like "1 message", "2 messages". */
 const char *bag_plural(uint64_t count);

@@ -99,6 +99,7 @@ static int convert(const command_t *command, int argc, char **argv)
   tb_error_t error = TB_ERROR_INIT;
   const char *const *paths = (const char *const *)argv + optind;
   size_t count = (size_t)(argc - optind);
+  progress_begin(command);
   bag_warn_of_unlike(command, &copy.input.limits, paths, count);
   tb_status_t status = open_input(&copy, paths, count, TB_BAG_DAMAGE_REFUSE, &error);
   result = status ? bag_refused(command, paths, count, &error) : bag_copy_run(&copy, NULL);
@@ -146,6 +147,7 @@ static int recover(const command_t *command, int argc, char **argv)
   if (optind + 1 < argc)
     return command_usage_error(command, "unexpected argument '%s'", argv[optind + 1]);
   command_show_log(command); /* reports what is left out */
+  progress_begin(command);
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status =
       open_input(&copy, (const char *const *)argv + optind, 1, TB_BAG_DAMAGE_SALVAGE, &error);

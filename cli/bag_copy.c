@@ -59,6 +59,7 @@ bool bag_output_option(bag_copy_t *copy, int option, int *result)
 {
   if (bag_limit_option(copy->command, option, &copy->input.limits, result)) return true;
   *result = EXIT_OK;
+  if (progress_option(option)) return true;
   switch (option) {
   case 'o':
     copy->output = optarg;
@@ -405,6 +406,7 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
       report_failure(copy, error);
       continue;
     }
+    progress_at(message.log_time_ns);
     if (!is_wanted(copy, &message)) continue;
     status = copy_message(copy, &message, error);
     if (status) return status;
@@ -456,6 +458,18 @@ static tb_status_t copy_latched(bag_copy_t *copy, tb_error_t *error)
   return status == TB_ERR_END ? TB_OK : status;
 }
 
+static void begin_progress(const bag_copy_t *copy)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  const tb_bag_run_t *run = copy->input.run > 0 ? &info->runs[copy->input.run - 1] : NULL;
+  int64_t start_ns = run ? run->start_ns : info->start_ns;
+  int64_t end_ns = run ? run->end_ns : info->end_ns;
+  size_t count = copy->path ? info->run_count : 1;
+  progress_span(start_ns > copy->start_ns ? start_ns : copy->start_ns,
+                end_ns < copy->end_ns ? end_ns : copy->end_ns,
+                copy->path && run ? copy->input.run - 1 : 0, count);
+}
+
 /* The other records of a damaged file are copied as far as they can be read. */
 static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
 {
@@ -468,6 +482,7 @@ static tb_status_t copy_run(bag_copy_t *copy, tb_error_t *error)
   if (after.file_size > before.file_size) copy->has_extra_records = true;
   if (status && ends_recovery(copy, error)) return status;
   if (status) report_failure(copy, error);
+  begin_progress(copy);
   copy->left.attachments += left.attachments;
   copy->left.records += left.records;
   if (copy->latched_paths && copy->start_ns > 0) {
@@ -508,8 +523,7 @@ uint64_t bag_file_size(const tb_bag_info_t *info)
   return size;
 }
 
-/* Of the files with messages in the folder, which is our own. */
-static uint64_t size_of_output(const char *path)
+uint64_t bag_size_of_path(const char *path)
 {
   struct stat single;
   uint64_t size =
@@ -580,14 +594,15 @@ static tb_status_t finish(bag_copy_t *copy, tb_status_t status, uint64_t *out_si
   tb_error_t at_end = TB_ERROR_INIT;
   const char *path = copy->staging.folder ? copy->staging.path : copy->output;
   tb_status_t closed = tb_bag_writer_close(copy->writer, &at_end);
+  progress_end();
   copy->writer = NULL;
   if (!status && closed) {
     *error = at_end;
     status = closed;
   }
-  *out_size = size_of_output(path);
+  *out_size = bag_size_of_path(path);
   if (*out_size == 0 && copy->staging.folder) /* files of ROS 1 are in no folder of their own */
-    *out_size = size_of_output(copy->staging.folder);
+    *out_size = bag_size_of_path(copy->staging.folder);
   if (!status && copy->staging.folder)
     status = bag_staging_publish(&copy->staging, copy->output, copy->is_single_file, error);
   bag_staging_end(&copy->staging);
@@ -613,6 +628,7 @@ int bag_copy_run(bag_copy_t *copy, const bool *wanted)
                                "--compression-mode file, which need a folder");
   copy->size_before = bag_file_size(tb_bag_reader_info(copy->reader));
   tb_status_t status = open_output(copy, wanted, &error);
+  progress_begin(copy->command);
   if (!status) status = copy_runs(copy, &error);
   if (!status) status = add_other_topics(copy, &error);
   if (!status) status = note_losses(copy, &error);
@@ -642,6 +658,7 @@ void bag_copy_remove(const bag_copy_t *copy)
 
 void bag_copy_end(bag_copy_t *copy)
 {
+  progress_end();
   tb_bag_reader_close(copy->reader);
   free(copy->topics);
   for (size_t i = 0; i < copy->publishers.count; i++) {

@@ -205,6 +205,7 @@ static int run(const command_t *command, int argc, char **argv)
   if (bag_select_begin(&cut.select, command, argc)) result = parse(&cut, argc, argv, &help);
   if (!result && !help) {
     command_show_log(command);
+    progress_begin(command);
     if (cut.inputs.count > 1)
       bag_warn_of_unlike(command, &cut.copy.input.limits, cut.inputs.items, cut.inputs.count);
     result = cut_bags(&cut);

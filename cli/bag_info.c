@@ -73,6 +73,7 @@ static tb_status_t read_bag(bag_info_t *info, tb_bag_reader_t *reader)
   tb_bag_message_t message;
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = info->has_digests ? make_digests(info) : TB_OK;
+  progress_span(info->bag->start_ns, info->bag->end_ns, 0, 1);
   while (!status) {
     tb_status_t read = tb_bag_reader_next(reader, &message, &error);
     if (read == TB_ERR_END) break;
@@ -83,6 +84,8 @@ static tb_status_t read_bag(bag_info_t *info, tb_bag_reader_t *reader)
       note_damage(info, error.text);
     } else if (!add_message(info, &message)) {
       status = TB_ERR_SYSTEM;
+    } else {
+      progress_at(message.log_time_ns);
     }
   }
   for (size_t i = 0; i < info->bag->topic_count && !status && info->has_digests; i++)
@@ -178,6 +181,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
                                           {"topic-name", no_argument, NULL, 't'},
                                           {"verbose", no_argument, NULL, 'v'},
                                           {"storage", required_argument, NULL, ROSBAG2_NO_EFFECT},
+                                          PROGRESS_OPTION,
                                           BAG_LIMIT_OPTIONS,
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
@@ -199,6 +203,8 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
       out->verbose = out->scan = true;
     } else if (option == ROSBAG2_NO_EFFECT || option == 's') {
       (void)rosbag2_option(command, option); /* a note */
+    } else if (progress_option(option)) {
+      continue;
     } else if (bag_limit_option(command, option, &out->limits, result)) {
       if (*result) return false;
     } else {
@@ -224,10 +230,12 @@ static int run(const command_t *command, int argc, char **argv)
   tb_error_t error = TB_ERROR_INIT;
   int result = EXIT_OK;
   if (!parse(command, argc, argv, &arguments, &result)) return result;
+  progress_begin(command);
   tb_status_t status = open_bag(&info, &arguments, &reader, &error);
   result = status ? bag_unreadable(command, arguments.bag, status, &error)
                   : show(command, &arguments, reader, &info);
   tb_bag_reader_close(reader);
+  progress_end();
   return command_finish(command, result);
 }
 
@@ -264,7 +272,7 @@ const command_t command_bag_info = {
         "                     is all that is wrong), not_read (the reason why a part was not "
         "read)\n"
         "  --digest           also sha256 of each topic's decompressed payloads in time order;\n"
-        "                     reads everything\n" BAG_LIMIT_HELP
+        "                     reads everything\n" PROGRESS_HELP BAG_LIMIT_HELP
         "  -h, --help         this text\n\n"
         "Exit status: 0, even if the recording is damaged ('timebase bag check' reports damage\n"
         "with 1); 3 if nothing can be read, or a part was not read for a limit or lack of "

@@ -16,6 +16,7 @@
 #include "findings.h"
 #include "json.h"
 #include "manifest.h"
+#include "progress.h"
 #include "recording_feed.h"
 #include "text.h"
 
@@ -100,6 +101,7 @@ static tb_status_t read_messages(check_t *check, tb_bag_reader_t *reader)
     } else {
       status = recording_feed_message(&check->feed, &message);
       if (status) return status;
+      progress_at(message.log_time_ns);
     }
   }
 }
@@ -161,6 +163,7 @@ static tb_status_t read_runs(check_t *check, tb_error_t *error)
     else
       tb__recording_begin_run(&check->recording);
     if (!status) status = add_topics(check, info);
+    progress_span(info->runs[run - 1].start_ns, info->runs[run - 1].end_ns, run - 1, runs);
     if (!status) status = read_messages(check, reader);
     tb_bag_reader_close(reader);
     if (status) return tb_error_set(error, status, "%s", tb_status_message(status));
@@ -263,6 +266,7 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
                                           {"rate", required_argument, NULL, RATE},
                                           {"html", required_argument, NULL, HTML},
                                           {"junit", required_argument, NULL, JUNIT},
+                                          PROGRESS_OPTION,
                                           BAG_LIMIT_OPTIONS,
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
@@ -287,6 +291,8 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
         *result = EXIT_USAGE;
     } else if (option == FAIL_ON) {
       if (!findings_parse_fail_on(command, optarg, &out->fail_on)) *result = EXIT_USAGE;
+    } else if (progress_option(option)) {
+      continue;
     } else if (!bag_limit_option(command, option, &out->limits, result)) {
       *result = option == 'h' ? command_help(command) : command_bad_option(command, option, argv);
       return false;
@@ -329,6 +335,7 @@ static int run(const command_t *command, int argc, char **argv)
   if (arguments.rate > 0) return command_usage_error(command, "--rate needs --against");
   result = load_manifest(&check);
   if (!result) {
+    progress_begin(command);
     tb_status_t status = read_runs(&check, &error);
     result = status ? bag_unreadable(command, arguments.bag, status, &error) : judge(&check);
   }
@@ -336,6 +343,7 @@ static int run(const command_t *command, int argc, char **argv)
   tb__report_destroy(check.report);
   if (check.manifest_name) tb__manifest_fini(&check.manifest);
   recording_feed_fini(&check.feed);
+  progress_end();
   return command_finish(command, result);
 }
 
@@ -371,7 +379,8 @@ const command_t command_check = {
         "                     /clock, and time lines, ages and intervals of each topic\n"
         "  --junit FILE       write JUnit XML too: a test case for each rule, which fails where\n"
         "                     --fail-on has it\n"
-        "  --json             print JSON\n" BAG_LIMIT_HELP "  -h, --help         this text\n\n"
+        "  --json             print JSON\n" PROGRESS_HELP BAG_LIMIT_HELP
+        "  -h, --help         this text\n\n"
         "Exit status: 0 nothing was found, 1 findings (with --against: messages are missing,\n"
         "extra, or out of order within their topic), or damage, 2 wrong usage or manifest, 3 a\n"
         "recording cannot be read, or not all of it within the limits.\n",

@@ -122,12 +122,17 @@ static tb_status_t compare_at(comparison_t *comparison, double rate)
   tb__against_fini(&comparison->result);
   tb_status_t status = tb_bag_reader_seek(comparison->original.reader, 0);
   if (!status) status = tb_bag_reader_seek(comparison->replay.reader, 0);
+  const tb_bag_info_t *info = tb_bag_reader_info(comparison->replay.reader);
+  bool is_once = comparison->arguments->rate > 0;
+  progress_span(info->start_ns, info->end_ns, !is_once && rate > 0, is_once ? 1 : 2);
   comparison->original.failures = comparison->replay.failures = 0;
   if (!status)
     status = tb__against_init(&comparison->result, comparison->names.count, rate, next_original,
                               comparison);
-  while (!status && next_of(&comparison->replay, &message))
+  while (!status && next_of(&comparison->replay, &message)) {
+    progress_at(message.time_ns);
     status = tb__against_take(&comparison->result, &message);
+  }
   return status ? status : tb__against_end(&comparison->result);
 }
 
@@ -311,6 +316,7 @@ int check_against(const command_t *command, const against_arguments_t *arguments
                              .arguments = arguments,
                              .original.failure = TB_ERROR_INIT,
                              .replay.failure = TB_ERROR_INIT};
+  progress_begin(command);
   int result = open_side(&comparison, arguments->original, &comparison.original);
   if (!result) result = open_side(&comparison, arguments->bag, &comparison.replay);
   if (!result) {
@@ -321,5 +327,6 @@ int check_against(const command_t *command, const against_arguments_t *arguments
   free(comparison.names.items);
   end_side(&comparison.original);
   end_side(&comparison.replay);
+  progress_end();
   return result;
 }

@@ -32,6 +32,7 @@ typedef struct session {
   tb_ros2_play_transport_t *transport;
   play_ros1_t ros1; /* in place of the four */
   play_reencoded_t reencoded;
+  play_tap_t tap;
   tb_play_transport_t to;
   tb_clock_t *clock; /* with --use-sim-time */
   tb_player_t *player;
@@ -136,6 +137,7 @@ static int open_transport(session_t *session, const play_arguments_t *arguments)
   if (play_reencoded_is_needed(tb_bag_reader_info(session->reader), arguments->ros1))
     session->to =
         play_reencoded_begin(&session->reencoded, session->command, arguments->ros1, &session->to);
+  session->to = play_tap_begin(&session->tap, &session->to);
   return EXIT_OK;
 }
 
@@ -149,6 +151,8 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
   options.rate = session->rate;
   options.start_paused = session->start_paused;
   if (session->run_count > 1) options.loop = false; /* all of them are repeated */
+  bool is_last = session->run == session->run_count && !arguments->player.loop;
+  if (arguments->screen.holds) options.keep_alive = session->run_count == 1 || is_last;
   tb_status_t status =
       tb_player_create(session->reader, &session->to, &options, &session->player, &error);
   if (!status && session->node)
@@ -301,8 +305,18 @@ static int play_session(session_t *session, const play_arguments_t *arguments, b
   if (pthread_create(&thread, NULL, play, session) != 0)
     return command_failed(session->command, TB_ERR_SYSTEM, NULL);
   await_run(session);
+  play_screen_input_t input = {.player = &arguments->player,
+                               .tap = &session->tap,
+                               .context = session->context,
+                               .node = session->node,
+                               .paths = arguments->bags.items,
+                               .path_count = arguments->bags.count,
+                               .reading = TB_BAG_READER_OPTIONS_INIT};
+  input.reading.limits = arguments->limits;
+  input.reading.run = session->run_count > 1 ? session->run : (size_t)arguments->run;
+  if (input.reading.run == 0) input.reading.run = arguments->bags.count == 1;
   play_screen_open(&screen, session->command, session->player, tb_bag_reader_info(session->reader),
-                   &arguments->screen);
+                   &arguments->screen, &input);
   screen.ros_clock = session->clock;
   if (tb_player_is_paused(session->player) && !screen.terminal.keyboard)
     text_err(session->node ? "timebase play: starting paused; no terminal: resume with the "
@@ -362,6 +376,7 @@ static int play_runs(session_t *session, const play_arguments_t *arguments)
 static void close_session(session_t *session)
 {
   close_player(session);
+  play_tap_end(&session->tap);
   play_reencoded_end(&session->reencoded);
   play_shm_close(&session->shm);
   tb_ros2_play_transport_destroy(session->transport);

@@ -41,6 +41,7 @@ enum {
   OPTION_EXCLUDE_SERVICES,
   OPTION_ORDER,
   OPTION_KEEP_ALIVE,
+  OPTION_HOLD,
   OPTION_SHM,
   OPTION_NO_CLOCK_TOPIC,
 };
@@ -69,6 +70,7 @@ static const struct option options[] = {
     {"max-depth", required_argument, NULL, OPTION_DEPTH},
     {"message-order", required_argument, NULL, OPTION_ORDER},
     {"keep-alive", no_argument, NULL, OPTION_KEEP_ALIVE},
+    {"hold", no_argument, NULL, OPTION_HOLD},
     {"read-ahead-queue-size", required_argument, NULL, OPTION_AHEAD},
     {"wait-for-all-acked", required_argument, NULL, OPTION_ACKED},
     {"wait-for-acks", no_argument, NULL, OPTION_WAIT_ACKS},
@@ -306,6 +308,9 @@ static bool take_flag(int option, play_arguments_t *arguments)
   case OPTION_KEEP_ALIVE:
     arguments->player.keep_alive = true;
     return true;
+  case OPTION_HOLD:
+    arguments->screen.holds = true;
+    return true;
   case OPTION_QOS:
     arguments->qos_path = optarg;
     return true;
@@ -528,6 +533,7 @@ const char play_help[] =
     "                     as reliable subscriptions take it\n"
     "  -l, --loop         start again at the end, until stopped\n"
     "  --keep-alive       stay at the end until stopped: latched topics reach late subscriptions\n"
+    "  --hold             the same, and on a terminal a seek leads back from the end\n"
     "  --message-order received|sent   order and time of the messages: as they were recorded\n"
     "                     (default), or as they were published, where the recording has that "
     "(MCAP).\n"
@@ -610,7 +616,14 @@ const char play_help[] =
     "  { }                half, double the rate\n"
     "  BACKSPACE          rate 1\n"
     "  PGUP PGDN ?        scroll; help\n"
-    "  q                  quit\n\n"
+    "  q                  quit\n"
+    "On the full screen, for its topics:\n"
+    "  j k x X            choose a topic; mute it, or no longer: it is not sent; mute none\n"
+    "  s                  sort: as recorded, by name, by messages or bytes per second\n"
+    "  /                  show those with this in their names; ENTER keeps it, ESC removes it\n"
+    "Time lines of topics show how many messages there are where, and dots where there are none;\n"
+    "they are read beside the player, of recordings up to 4 GiB that are not damaged. NO_COLOR\n"
+    "switches colours off.\n\n"
     "The services of rosbag2_interfaces are offered below /rosbag2_player. After the service stop\n"
     "the command stays alive, as ros2 bag play does, until the service play starts again; SIGINT,\n"
     "SIGTERM and q then end it at once. The service seek answers false to a time outside the\n"

@@ -17,7 +17,7 @@
 
 void play_control_init(play_control_t *control, int64_t bag_start_ns)
 {
-  *control = (play_control_t){.bag_start_ns = bag_start_ns};
+  *control = (play_control_t){.bag_start_ns = bag_start_ns, .cursor = -1, .cursor_seen = -1};
 }
 
 void play_control_note(play_control_t *control, int64_t now_ns, const char *format, ...)
@@ -203,11 +203,14 @@ static play_order_t end_typing(play_control_t *control, const tb_player_status_t
 static play_order_t take_typed(play_control_t *control, int key, const tb_player_status_t *status,
                                int64_t now_ns)
 {
-  if (key == '\r' || key == '\n') return end_typing(control, status, now_ns);
-  if (key == KEY_ESCAPE)
+  bool ends = key == '\r' || key == '\n';
+  if (ends && !control->filtering) return end_typing(control, status, now_ns);
+  if (key == KEY_ESCAPE) control->typed[0] = '\0';
+  if (key == KEY_ESCAPE || ends)
     control->typing = false;
   else
     type(control, key);
+  if (control->filtering) memcpy(control->filter, control->typed, sizeof control->filter);
   return (play_order_t){.kind = PLAY_NOTHING};
 }
 
@@ -218,8 +221,13 @@ static bool take_view_key(play_control_t *control, int key)
 {
   switch (key) {
   case ':':
+  case '/':
     control->typing = true;
-    control->typed[0] = '\0';
+    control->filtering = key == '/';
+    if (control->filtering)
+      memcpy(control->typed, control->filter, sizeof control->typed);
+    else
+      control->typed[0] = '\0';
     control->note_end_ns = 0;
     return true;
   case '?':
@@ -234,6 +242,26 @@ static bool take_view_key(play_control_t *control, int key)
     return true;
   case KEY_PAGE_UP:
     control->scrolled -= control->scrolled < SCROLL_LINES ? control->scrolled : SCROLL_LINES;
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* Of the table of topics. False: it is none of them. */
+static bool take_table_key(play_control_t *control, int key, int64_t now_ns)
+{
+  switch (key) {
+  case 's':
+    control->sort = (control->sort + 1) % PLAY_SORTS;
+    play_control_note(control, now_ns, "topics %s",
+                      control->sort ? play_sort_text(control->sort) + 2 : "as recorded");
+    return true;
+  case 'j':
+    control->cursor++;
+    return true;
+  case 'k':
+    control->cursor -= control->cursor > 0;
     return true;
   default:
     return false;
@@ -286,6 +314,10 @@ static play_order_t take_speed_key(int key)
     return (play_order_t){.kind = PLAY_SCALE_RATE, .factor = 0.5};
   case KEY_BACKSPACE:
     return (play_order_t){.kind = PLAY_NORMAL_RATE};
+  case 'x':
+    return (play_order_t){.kind = PLAY_MUTE};
+  case 'X':
+    return (play_order_t){.kind = PLAY_UNMUTE};
   case 'q':
     return (play_order_t){.kind = PLAY_QUIT};
   default:
@@ -297,7 +329,8 @@ play_order_t play_control_take(play_control_t *control, int key, const tb_player
                                int64_t now_ns)
 {
   if (control->typing) return take_typed(control, key, status, now_ns);
-  if (take_view_key(control, key)) return (play_order_t){.kind = PLAY_NOTHING};
+  if (take_view_key(control, key) || take_table_key(control, key, now_ns))
+    return (play_order_t){.kind = PLAY_NOTHING};
   int64_t arrow_ns = control->arrow_ns;
   play_order_t order = take_place_key(control, key, status, now_ns);
   if (control->arrow_ns == arrow_ns) control->arrow_ns = 0;

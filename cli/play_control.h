@@ -5,6 +5,8 @@
 
 #include <timebase/player.h>
 
+#include "play_table.h"
+
 #define PLAY_MARKS_MAX 100
 #define PLAY_NOTE_SIZE 120
 
@@ -18,6 +20,8 @@ typedef enum play_order_kind {
   PLAY_NORMAL_RATE,
   PLAY_REPEAT, /* from time_ns to to_ns */
   PLAY_END_REPEAT,
+  PLAY_MUTE,   /* or unmute, the topic of the row `cursor` of those that are shown */
+  PLAY_UNMUTE, /* all */
   PLAY_QUIT,
 } play_order_kind_t;
 
@@ -34,8 +38,12 @@ typedef struct play_control {
   int64_t repeat_from_ns; /* A, while there is no B; 0: neither */
   int64_t undo_ns;        /* where the last seek began; 0: there was none */
   int64_t arrow_ns;       /* steady, of the last arrow; 0: another key came since */
-  bool typing;
+  bool typing, filtering; /* `filtering`: what is typed is the filter, not a time */
   char typed[40];
+  char filter[40]; /* of topics */
+  play_sort_t sort;
+  int cursor;      /* the row of topics that keys are about, counted from the first; -1: none */
+  int cursor_seen; /* when it was drawn last: it scrolls only when it moves */
   bool helps;
   int scrolled; /* lines; corrected when drawing, which knows the end */
   char note[PLAY_NOTE_SIZE];

@@ -81,7 +81,9 @@ static void test_plain_orders(void **state)
       {'{', PLAY_SCALE_RATE, 0.5},
       {KEY_BACKSPACE, PLAY_NORMAL_RATE, 0},
       {'q', PLAY_QUIT, 0},
-      {'x', PLAY_NOTHING, 0},
+      {'x', PLAY_MUTE, 0},
+      {'X', PLAY_UNMUTE, 0},
+      {'y', PLAY_NOTHING, 0},
   };
   fixture_t f = fixture();
   for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -245,6 +247,40 @@ static void test_typing(void **state)
   assert_int_equal(press(&f, '\r').kind, PLAY_NOTHING);
 }
 
+static void test_the_filter_is_typed(void **state)
+{
+  (void)state;
+  fixture_t f = fixture();
+  type(&f, "/cam");
+  assert_string_equal(f.control.filter, "cam"); /* while it is typed */
+  assert_int_equal(press(&f, '\r').kind, PLAY_NOTHING);
+  assert_false(f.control.typing);
+  assert_string_equal(f.control.filter, "cam");
+  type(&f, "/e");
+  assert_string_equal(f.control.filter, "came");
+  press(&f, KEY_ESCAPE);
+  assert_string_equal(f.control.filter, "");
+  assert_false(f.control.typing);
+  assert_seek(type(&f, ":12s\r"), 12); /* a time is no filter */
+  assert_string_equal(f.control.filter, "");
+}
+
+static void test_the_table_of_topics(void **state)
+{
+  (void)state;
+  fixture_t f = fixture();
+  assert_int_equal(f.control.cursor, -1);
+  type(&f, "jj");
+  assert_int_equal(f.control.cursor, 1);
+  type(&f, "kkk");
+  assert_int_equal(f.control.cursor, 0);
+  for (int i = 1; i <= PLAY_SORTS; i++) {
+    press(&f, 's');
+    assert_int_equal(f.control.sort, i % PLAY_SORTS);
+  }
+  assert_noted(&f, "topics as recorded");
+}
+
 static void test_notes_fade(void **state)
 {
   (void)state;
@@ -325,6 +361,8 @@ int main(void)
       cmocka_unit_test(test_the_mark_just_passed_is_not_the_one_before),
       cmocka_unit_test(test_there_is_an_end_of_marks),
       cmocka_unit_test(test_typing),
+      cmocka_unit_test(test_the_filter_is_typed),
+      cmocka_unit_test(test_the_table_of_topics),
       cmocka_unit_test(test_notes_fade),
       cmocka_unit_test(test_help_and_scrolling),
       cmocka_unit_test(test_forms_of_times),

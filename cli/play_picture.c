@@ -11,14 +11,21 @@
 #include "play_time.h"
 #include "text.h"
 
-#define PATH_COLUMNS 20 /* of the path, at least, in the title */
-#define NAME_COLUMNS 40 /* for short names, so that the columns do not move */
-#define HEAD_ROWS    4
-#define ROOMY_ROWS   16
-#define SMALL_ROWS   8
+#define PATH_COLUMNS    20 /* of the path, at least, in the title */
+#define NAME_COLUMNS    40 /* for short names, so that the columns do not move */
+#define FULL_COLUMNS    76 /* with all numbers */
+#define WIDE_COLUMNS    60
+#define NUMBERS_COLUMNS 39 /* what all of them take */
+#define LINE_COLUMNS    20 /* of a time line, at least */
+#define NOTICE_NS                                                                                  \
+  (20 * TB_NS_PER_S) /* that a line of the log is shown; all are printed at the end */
+#define HEAD_ROWS  4
+#define ROOMY_ROWS 16
+#define SMALL_ROWS 8
 
 static const char *const help[] = {
     "SPACE         pause, resume",
+    "q             quit",
     ". ,           while paused: the next message, back by one message",
     "LEFT RIGHT    5 s back, forward; with Shift 1 s, with Alt 60 s",
     "0 ... 9       0: to the start; 1 to 9: to that tenth",
@@ -32,8 +39,11 @@ static const char *const help[] = {
     "{ }           half, double the rate",
     "BACKSPACE     rate 1",
     "PGUP PGDN     scroll",
+    "j k           choose a topic",
+    "x X           mute the topic, or no longer; X: no topic is muted",
+    "s             sort topics: as recorded, by name, by Hz, by bytes per second",
+    "/             show only topics with this in their names",
     "?             show or hide this help",
-    "q             quit",
 };
 
 #define HELP_COUNT ((int)(sizeof help / sizeof *help))
@@ -74,7 +84,7 @@ const char *play_state_text(const tb_player_status_t *status, const char *clock_
 const char *play_rate_text(double rate, char *text, size_t size)
 {
   if (rate == TB_PLAYER_FASTEST) return "max";
-  snprintf(text, size, "%.4g", rate);
+  snprintf(text, size, rate < 100 ? "%.3g" : "%.0f", rate);
   return text;
 }
 
@@ -104,6 +114,7 @@ static void draw_title(const canvas_t *canvas)
   const play_picture_t *picture = canvas->picture;
   const char *state = play_state_text(&picture->status, picture->clock_note);
   char playing[PLAY_GAP_TEXT_SIZE + 16];
+  if (picture->status.halted && picture->holds) state = "at the end (0, arrows: back; q: quit)";
   if (!*state) state = playing_text(picture, playing, sizeof playing);
   char path[SCREEN_TEXT_SIZE], text[2 * SCREEN_TEXT_SIZE], fitted[SCREEN_TEXT_SIZE];
   int path_columns = screen_columns(picture->path);
@@ -223,59 +234,148 @@ static void draw_help(const canvas_t *canvas, int first, int room)
     show_fitted(canvas, first + i, SCREEN_PLAIN, help[skipped + i]);
 }
 
-/* A row of the table: the name, as wide as numbers leave room. */
-static void draw_cells(const canvas_t *canvas, int row, screen_style_t style, const char *name,
-                       const char *sent, const char *recorded, const char *rate)
+/* What a row of the table has beside the name. */
+typedef struct cells {
+  const char *name, *sent, *recorded, *hz, *bytes, *subscriptions;
+} cells_t;
+
+static void put_numbers(const canvas_t *canvas, const cells_t *cells, char *out, size_t size)
 {
-  char fitted[SCREEN_TEXT_SIZE], numbers[64], text[2 * SCREEN_TEXT_SIZE];
-  bool wide = canvas->columns >= 60;
-  if (wide)
-    snprintf(numbers, sizeof numbers, "%10s %10s %10s", sent, recorded, rate);
+  if (canvas->columns >= FULL_COLUMNS)
+    snprintf(out, size, "%9s %9s %7s %6s %4s", cells->sent, cells->recorded, cells->hz,
+             cells->bytes, cells->subscriptions);
+  else if (canvas->columns >= WIDE_COLUMNS)
+    snprintf(out, size, "%10s %10s %10s", cells->sent, cells->recorded, cells->hz);
   else
-    snprintf(numbers, sizeof numbers, "%8s %8s", sent, rate);
+    snprintf(out, size, "%8s %8s", cells->sent, cells->hz);
+}
+
+/* The name is as wide as numbers leave room; `line` comes after them. */
+static void draw_cells(const canvas_t *canvas, int row, screen_style_t style, const cells_t *cells,
+                       const char *line)
+{
+  char fitted[SCREEN_TEXT_SIZE], numbers[96], text[3 * SCREEN_TEXT_SIZE];
+  put_numbers(canvas, cells, numbers, sizeof numbers);
   int room = canvas->columns - (int)strlen(numbers) - 1;
   if (room > canvas->name_columns) room = canvas->name_columns;
-  screen_fit(name, room, style == SCREEN_PLAIN, fitted, sizeof fitted);
+  if (style == SCREEN_HEADING)
+    screen_fit(cells->name, room, false, fitted, sizeof fitted);
+  else
+    screen_fit_middle(cells->name, room, fitted, sizeof fitted);
   int gap = room + 1 - screen_columns(fitted);
-  snprintf(text, sizeof text, "%s%*s%s", fitted, gap > 0 ? gap : 0, "", numbers);
+  snprintf(text, sizeof text, "%s%*s%s%s%s", fitted, gap > 0 ? gap : 0, "", numbers,
+           *line ? "  " : "", line);
   show_fitted(canvas, row, style, text);
 }
 
-static void draw_topic(const canvas_t *canvas, int row, const play_topic_t *topic)
+/* Where the time lines are: after the numbers, below them, or nowhere. */
+typedef struct lines {
+  int rows; /* of each topic */
+  int columns;
+  bool is_below;
+} lines_t;
+
+static lines_t lay_out(const canvas_t *canvas, int count, int room)
 {
-  char sent[24], recorded[24], rate[24] = "-";
-  double per_second = play_rates_topic(canvas->picture->rates, topic->topic);
-  snprintf(sent, sizeof sent, "%" PRIu64, topic->sent);
-  snprintf(recorded, sizeof recorded, "%" PRIu64, topic->recorded);
-  if (!isnan(per_second))
-    snprintf(rate, sizeof rate, "%.*f", per_second < 99.95 ? 1 : 0, per_second);
-  draw_cells(canvas, row, SCREEN_PLAIN, topic->name, sent, recorded, rate);
+  int after = canvas->columns - canvas->name_columns - NUMBERS_COLUMNS - 3;
+  if (!canvas->picture->density) return (lines_t){.rows = 1};
+  if (2 * count <= room && after < canvas->columns / 2)
+    return (lines_t){2, canvas->columns - 2, true};
+  if (canvas->columns >= FULL_COLUMNS && after >= LINE_COLUMNS)
+    return (lines_t){.rows = 1, .columns = after};
+  return (lines_t){.rows = 1};
 }
 
-static int longest_name(const play_picture_t *picture)
+static void put_line(const canvas_t *canvas, const play_topic_t *topic, int columns, char *out,
+                     size_t size)
+{
+  const play_picture_t *picture = canvas->picture;
+  uint32_t bins[PLAY_DENSITY_BINS];
+  out[0] = '\0';
+  if (columns < 1) return;
+  size_t known = play_density_take(picture->density, topic->topic, bins);
+  if (columns > PLAY_DENSITY_BINS) columns = PLAY_DENSITY_BINS;
+  int head = (int)(part_of(picture, picture->status.position_ns) * (columns - 1) + 0.5);
+  play_density_text(bins, PLAY_DENSITY_BINS, known, columns, head, out, size);
+}
+
+static void draw_topic(const canvas_t *canvas, int row, const lines_t *lines, int index)
+{
+  const play_topic_t *topic = &canvas->picture->topics[canvas->picture->order[index]];
+  bool is_chosen = index == canvas->picture->control->cursor;
+  char sent[24], recorded[24], hz[24] = "-", bytes[24], subscriptions[16] = "-";
+  char line[SCREEN_TEXT_SIZE], indented[SCREEN_TEXT_SIZE + 2];
+  snprintf(sent, sizeof sent, "%" PRIu64, topic->sent);
+  snprintf(recorded, sizeof recorded, "%" PRIu64, topic->recorded);
+  if (!isnan(topic->hz)) snprintf(hz, sizeof hz, "%.*f", topic->hz < 99.95 ? 1 : 0, topic->hz);
+  play_table_bytes(topic->bytes_per_s, bytes, sizeof bytes);
+  if (topic->subscriptions >= 0)
+    snprintf(subscriptions, sizeof subscriptions, "%d", topic->subscriptions);
+  cells_t cells = {topic->name, sent,         recorded, topic->is_muted ? "muted" : hz,
+                   bytes,       subscriptions};
+  put_line(canvas, topic, lines->columns, line, sizeof line);
+  draw_cells(canvas, row,
+             is_chosen         ? SCREEN_CURSOR
+             : topic->is_muted ? SCREEN_MUTED
+                               : SCREEN_PLAIN,
+             &cells, lines->is_below ? "" : line);
+  if (!lines->is_below) return;
+  snprintf(indented, sizeof indented, " %s", line);
+  show_fitted(canvas, row + 1, topic->is_muted ? SCREEN_MUTED : SCREEN_GAUGE, indented);
+}
+
+/* Of all, so that the columns stay where they are while topics are filtered. */
+static int name_columns_of(const play_picture_t *picture, int columns)
 {
   int longest = NAME_COLUMNS;
   for (size_t i = 0; i < picture->topic_count; i++) {
-    int columns = screen_columns(picture->topics[i].name);
-    if (columns > longest) longest = columns;
+    int name = screen_columns(picture->topics[i].name);
+    if (name > longest) longest = name;
   }
+  int most = columns - NUMBERS_COLUMNS - LINE_COLUMNS - 3;
+  if (picture->density && longest > most && most >= NAME_COLUMNS) return most;
   return longest;
+}
+
+/* The cursor stays on a row, and that on the screen. */
+static void correct_cursor(const canvas_t *canvas, int count, int visible)
+{
+  play_control_t *control = canvas->picture->control;
+  if (control->cursor >= count) control->cursor = count - 1;
+  if (control->cursor < 0 || control->cursor == control->cursor_seen) return;
+  control->cursor_seen = control->cursor;
+  if (control->scrolled > control->cursor) control->scrolled = control->cursor;
+  if (control->scrolled < control->cursor - visible + 1)
+    control->scrolled = control->cursor - visible + 1;
+}
+
+static void put_heading(const canvas_t *canvas, int skipped, int last, int count, char *out,
+                        size_t size)
+{
+  const play_control_t *control = canvas->picture->control;
+  size_t used = (size_t)snprintf(out, size, "topic");
+  if (skipped > 0 || last < count)
+    used += (size_t)snprintf(out + used, size - used, " %d-%d of %d %s%s", skipped + 1, last, count,
+                             skipped > 0 ? "↑" : "", last < count ? "↓" : "");
+  if (*control->filter) used += (size_t)snprintf(out + used, size - used, " /%s", control->filter);
+  snprintf(out + used, size - used, "%s", play_sort_text(control->sort));
 }
 
 static void draw_topics(const canvas_t *canvas, int first, int room)
 {
   const play_picture_t *picture = canvas->picture;
-  int count = (int)picture->topic_count;
-  int skipped = scrolled(canvas, count, room - 1);
-  char heading[80];
-  int last = skipped + room - 1 < count ? skipped + room - 1 : count;
-  if (count > room - 1)
-    snprintf(heading, sizeof heading, "topic %d-%d of %d (PGUP PGDN)", skipped + 1, last, count);
-  else
-    snprintf(heading, sizeof heading, "topic");
-  draw_cells(canvas, first, SCREEN_HEADING, heading, "sent", "recorded", "Hz");
+  int count = (int)picture->shown_count;
+  char heading[SCREEN_TEXT_SIZE];
+  lines_t lines = lay_out(canvas, count, room - 1);
+  int visible = (room - 1) / lines.rows;
+  correct_cursor(canvas, count, visible);
+  int skipped = scrolled(canvas, count, visible);
+  int last = skipped + visible < count ? skipped + visible : count;
+  put_heading(canvas, skipped, last, count, heading, sizeof heading);
+  cells_t cells = {heading, "sent", "recorded", "Hz", "B/s", "subs"};
+  draw_cells(canvas, first, SCREEN_HEADING, &cells, "");
   for (int i = skipped; i < last; i++)
-    draw_topic(canvas, first + 1 + i - skipped, &picture->topics[i]);
+    draw_topic(canvas, first + 1 + (i - skipped) * lines.rows, &lines, i);
 }
 
 /* --- the foot --- */
@@ -286,7 +386,7 @@ static bool draw_prompt(const canvas_t *canvas, int row)
   const char *note = play_control_noted(control, canvas->picture->now_ns);
   char text[256];
   if (control->typing)
-    snprintf(text, sizeof text, ":%s_  %s", control->typed, note);
+    snprintf(text, sizeof text, "%c%s_  %s", control->filtering ? '/' : ':', control->typed, note);
   else
     snprintf(text, sizeof text, "%s", note);
   if (*text) show_fitted(canvas, row, SCREEN_LOUD, text);
@@ -295,11 +395,13 @@ static bool draw_prompt(const canvas_t *canvas, int row)
 
 static void draw_hints(const canvas_t *canvas, int row)
 {
-  static const char *const hints[] = {"? help",      "q quit", "SPACE pause", ". , step",
-                                      "arrows seek", ": time", "[ ] rate",    "l A-B",
-                                      "m mark",      "u undo"};
+  static const char *const hints[] = {
+      "? help", "q quit", "SPACE pause", ". , step", "arrows seek", ": time", "[ ] rate",
+      "l A-B",  "m mark", "u undo",      "s sort",   "/ filter",    "x mute"};
   if (canvas->picture->control->typing) {
-    show_fitted(canvas, row, SCREEN_QUIET, PLAY_TIME_FORMS);
+    show_fitted(canvas, row, SCREEN_QUIET,
+                canvas->picture->control->filtering ? "ENTER keeps the filter, ESC removes it"
+                                                    : PLAY_TIME_FORMS);
     return;
   }
   screen_line_t line = screen_line_begin(canvas->columns);
@@ -314,9 +416,11 @@ static int draw_log(const canvas_t *canvas, int last_row, int most)
   char line[SCREEN_LOG_SIZE];
   const char *hidden =
       canvas->picture->status.waits_for[0] ? NULL : "warning: " TB_PLAYER_WAITS_FOR_LOG;
+  int64_t since_ns = canvas->picture->now_ns - NOTICE_NS;
   int count = 0;
   for (; count < most; count++) {
-    if (!screen_log_line(canvas->picture->log, (size_t)count, hidden, line, sizeof line)) break;
+    if (!screen_log_line(canvas->picture->log, (size_t)count, since_ns, hidden, line, sizeof line))
+      break;
     char *harmless = text_harmless(line);
     show_fitted(canvas, last_row - count, SCREEN_LOUD, harmless ? harmless : "");
     free(harmless);
@@ -347,7 +451,7 @@ void play_picture_draw(const void *of_picture, int rows, int columns, screen_emi
       .picture = picture,
       .rows = rows,
       .columns = columns < SCREEN_COLUMNS_MAX ? columns : SCREEN_COLUMNS_MAX,
-      .name_columns = longest_name(picture),
+      .name_columns = name_columns_of(picture, columns),
       .emit = emit,
       .user = user,
   };

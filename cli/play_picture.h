@@ -3,26 +3,25 @@
 #define TB_CLI_PLAY_PICTURE_H
 
 #include "play_control.h"
+#include "play_density.h"
 #include "play_rates.h"
+#include "play_table.h"
 #include "screen_log.h"
 #include "screen_text.h"
 
 #define PLAY_PICTURE_ROWS_MIN    6
 #define PLAY_PICTURE_COLUMNS_MIN 30
 
-/* A topic that is played. */
-typedef struct play_topic {
-  size_t topic; /* of the bag */
-  char *name;   /* does no harm on a terminal */
-  uint64_t recorded, sent;
-} play_topic_t;
-
 typedef struct play_picture {
   const char *path;
   const play_topic_t *topics;
   size_t topic_count;
+  const size_t *order; /* of those that are shown: play_table_order */
+  size_t shown_count;
+  const play_density_t *density; /* NULL: none is shown */
+  bool holds;                    /* at its end it waits, and a seek leads back */
   tb_player_status_t status;
-  play_control_t *control; /* its scroll position is corrected */
+  play_control_t *control; /* its scroll position and cursor are corrected */
   const play_rates_t *rates;
   screen_log_t *log;
   const char *clock_note; /* why the clock that is followed is stopped, or NULL */

@@ -23,7 +23,9 @@ typedef struct fixture {
   screen_log_t log;
   play_topic_t topics[100];
   char names[100][160];
-  char rows[ROWS_MAX][2048];
+  char rows[ROWS_MAX][4200];
+  size_t order[100];
+  play_density_t density;
   int columns;
 } fixture_t;
 
@@ -35,12 +37,21 @@ static fixture_t *fixture(size_t topics)
   play_control_init(&f->control, START);
   for (size_t i = 0; i < topics; i++) {
     snprintf(f->names[i], sizeof f->names[i], "/topic_%zu", i);
-    f->topics[i] = (play_topic_t){.topic = i, .name = f->names[i], .recorded = 100 + i, .sent = i};
+    f->topics[i] = (play_topic_t){.topic = i,
+                                  .name = f->names[i],
+                                  .recorded = 100 + i,
+                                  .sent = i,
+                                  .hz = NAN,
+                                  .bytes_per_s = 1000.0 * (double)i,
+                                  .subscriptions = -1};
+    f->order[i] = i;
   }
   f->picture = (play_picture_t){
       .path = "/bags/one",
       .topics = f->topics,
       .topic_count = topics,
+      .order = f->order,
+      .shown_count = topics,
       .status = {.position_ns = START + 5 * S, .end_ns = START + 10 * S, .rate = 2, .messages = 7},
       .control = &f->control,
       .rates = &f->rates,
@@ -162,7 +173,7 @@ static void test_topics_scroll_where_there_is_no_room(void **state)
   draw(f, 24, 80);
   assert_int_equal(f->control.scrolled, 44);
   assert_drawn(f, 21, "/topic_59");
-  assert_drawn(f, 21, "59        159");
+  assert_drawn(f, 21, "59       159");
   fixture_free(f);
 }
 
@@ -176,6 +187,128 @@ static void test_long_names_keep_their_end(void **state)
   assert_int_equal(find(f, "…"), 6);
   assert_drawn(f, 6, "there/is/image_raw ");
   assert_drawn(f, 7, "图像/尾 ");
+  fixture_free(f);
+}
+
+static void test_long_names_lose_their_middle(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *text;
+    int columns;
+    const char *expected;
+  } cuts[] = {
+      {"/short", 6, "/short"},
+      {"/camera/front/image", 11, "/came…image"},
+      {"/camera/front/image", 10, "/cam…image"},
+      {"/ab", 2, "…b"},
+      {"/ab", 1, "…"},
+      {WIDE_NAME, 9, "/相…像/尾"},
+  };
+  char text[256];
+  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+    screen_fit_middle(cuts[i].text, cuts[i].columns, text, sizeof text);
+    assert_string_equal(text, cuts[i].expected);
+  }
+}
+
+static void test_the_density_of_a_topic(void **state)
+{
+  (void)state;
+  const uint32_t bins[8] = {8, 1, 0, 0, 4, 2, 0, 0};
+  char text[64];
+  play_density_text(bins, 8, 6, 8, -1, text, sizeof text);
+  assert_string_equal(text, "█▁··▄▂  "); /* the last two are not known yet */
+  play_density_text(bins, 8, 8, 4, 1, text, sizeof text);
+  assert_string_equal(text, "█|▆·");
+  play_density_text(bins, 8, 8, 3, -1, text,
+                    sizeof text); /* of two or three parts each: averages */
+  assert_string_equal(text, "█▃▂");
+  play_density_text(bins, 8, 8, 16, -1, text, sizeof text);
+  assert_string_equal(text, "██▁▁····▄▄▂▂····");
+  play_density_text(bins, 8, 8, 8, -1, text, 7); /* whole characters only */
+  assert_string_equal(text, "█▁");
+}
+
+static _Atomic uint32_t counts[3 * PLAY_DENSITY_BINS];
+
+static void test_time_lines_are_where_there_is_room(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(3);
+  f->density = (play_density_t){.is_open = true, .topic_count = 3, .counts = counts};
+  for (size_t i = 0; i < PLAY_DENSITY_BINS; i++)
+    atomic_store(&counts[PLAY_DENSITY_BINS + i], i < PLAY_DENSITY_BINS / 4 ? 1 : 0);
+  atomic_store(&f->density.known, PLAY_DENSITY_BINS);
+  f->picture.density = &f->density;
+  draw(f, 24, 80);
+  assert_drawn(f, 6, "/topic_0 ");
+  assert_drawn(f, 7, " ·········");
+  assert_drawn(f, 8, "/topic_1 ");
+  assert_drawn(f, 9, " ████");
+  assert_drawn(f, 9, "▆···");
+  assert_drawn(f, 9, "··|··");
+  f->picture.shown_count = f->picture.topic_count = 3;
+  draw(f, 12, 120); /* two rows for each have no room: after the numbers */
+  assert_drawn(f, find(f, "/topic_1 "), "1.0k    -  ████");
+  draw(f, 10, 80); /* nor has this */
+  assert_int_equal(find(f, "█"), -1);
+  fixture_free(f);
+}
+
+static void test_topics_are_sorted_and_filtered(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(4);
+  size_t order[4];
+  strcpy(f->names[0], "/zebra");
+  f->topics[1].hz = 10;
+  f->topics[2].hz = 100;
+  f->topics[3].hz = 104; /* about the same: rows keep their places */
+  assert_int_equal(play_table_order(f->topics, 4, PLAY_SORT_RECORDED, "", order), 4);
+  assert_int_equal(order[0], 0);
+  assert_int_equal(play_table_order(f->topics, 4, PLAY_SORT_NAME, "", order), 4);
+  assert_int_equal(order[3], 0);
+  assert_int_equal(play_table_order(f->topics, 4, PLAY_SORT_HZ, "", order), 4);
+  assert_int_equal(order[0], 2);
+  assert_int_equal(order[1], 3);
+  assert_int_equal(order[3], 0);
+  assert_int_equal(play_table_order(f->topics, 4, PLAY_SORT_BYTES, "TOPIC_", order), 3);
+  assert_int_equal(order[0], 3);
+  assert_int_equal(order[2], 1);
+  assert_int_equal(play_table_order(f->topics, 4, PLAY_SORT_NAME, "nothing", order), 0);
+  fixture_free(f);
+}
+
+static void test_bytes_are_short(void **state)
+{
+  (void)state;
+  static const struct {
+    double bytes;
+    const char *text;
+  } rows[] = {{0, "0"},         {999, "999"},     {1000, "1.0k"}, {9949, "9.9k"},
+              {123456, "123k"}, {999600, "1.0M"}, {5e12, "5.0T"}, {NAN, "-"}};
+  char text[16];
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    play_table_bytes(rows[i].bytes, text, sizeof text);
+    assert_string_equal(text, rows[i].text);
+  }
+}
+
+static void test_the_cursor_is_kept_on_the_screen(void **state)
+{
+  (void)state;
+  fixture_t *f = fixture(60);
+  f->control.cursor = 30;
+  draw(f, 24, 80);
+  assert_drawn(f, 5, "topic 16-31 of 60 ↑↓");
+  f->control.cursor = 500;
+  draw(f, 24, 80);
+  assert_int_equal(f->control.cursor, 59);
+  assert_drawn(f, 5, "topic 45-60 of 60 ↑ ");
+  f->control.scrolled = 0; /* PGUP: it does not jump back */
+  draw(f, 24, 80);
+  assert_drawn(f, 5, "topic 1-16 of 60 ↓");
   fixture_free(f);
 }
 
@@ -276,8 +409,12 @@ static void test_warnings_have_rows_of_their_own(void **state)
   f->log = (screen_log_t){.command = &command, .open = true};
   pthread_mutex_init(&f->log.mutex, NULL);
   f->log.lines = calloc(SCREEN_LOG_LINES, sizeof *f->log.lines);
+  f->log.times_ns = calloc(SCREEN_LOG_LINES, sizeof *f->log.times_ns);
   assert_non_null(f->log.lines);
-  assert_false(screen_log_line(&f->log, 0, NULL, line, sizeof line));
+  assert_non_null(f->log.times_ns);
+  for (size_t i = 0; i < 4; i++)
+    f->log.times_ns[i] = f->picture.now_ns;
+  assert_false(screen_log_line(&f->log, 0, 0, NULL, line, sizeof line));
   snprintf(f->log.lines[0], SCREEN_LOG_SIZE, "warning: one");
   snprintf(f->log.lines[1], SCREEN_LOG_SIZE, "warning: \033[2J two");
   f->log.count = 2;
@@ -297,7 +434,13 @@ static void test_warnings_have_rows_of_their_own(void **state)
   assert_int_equal(find(f, "waiting for"), -1);
   assert_drawn(f, 19, "warning: one");
   assert_drawn(f, 21, "warning: four");
+  f->picture.now_ns += 25 * S; /* it is over */
+  f->log.times_ns[3] += 10 * S;
+  draw(f, 24, 80);
+  assert_drawn(f, 21, "warning: four");
+  assert_int_equal(find(f, "warning: one"), -1);
   free(f->log.lines);
+  free(f->log.times_ns);
   pthread_mutex_destroy(&f->log.mutex);
   fixture_free(f);
 }
@@ -309,6 +452,12 @@ int main(void)
       cmocka_unit_test(test_the_timeline),
       cmocka_unit_test(test_topics_scroll_where_there_is_no_room),
       cmocka_unit_test(test_long_names_keep_their_end),
+      cmocka_unit_test(test_long_names_lose_their_middle),
+      cmocka_unit_test(test_the_density_of_a_topic),
+      cmocka_unit_test(test_time_lines_are_where_there_is_room),
+      cmocka_unit_test(test_topics_are_sorted_and_filtered),
+      cmocka_unit_test(test_bytes_are_short),
+      cmocka_unit_test(test_the_cursor_is_kept_on_the_screen),
       cmocka_unit_test(test_text_is_cut_by_columns),
       cmocka_unit_test(test_every_size_has_its_picture),
       cmocka_unit_test(test_the_prompt_shows_the_forms),

@@ -89,23 +89,7 @@ static void close_session(session_t *session)
   tb_ros2_context_destroy(session->context);
 }
 
-static void toggle_paused(tb_recorder_t *recorder)
-{
-  if (tb_recorder_is_paused(recorder))
-    tb_recorder_resume(recorder);
-  else
-    tb_recorder_pause(recorder);
-}
-
-static void read_keys(record_screen_t *screen, tb_recorder_t *recorder)
-{
-  char keys[64];
-  size_t count = terminal_read(&screen->terminal, keys, sizeof keys);
-  for (size_t i = 0; i < count; i++)
-    if (keys[i] == ' ') toggle_paused(recorder);
-}
-
-/* Until a signal. A closed output is no reason to stop. */
+/* Until a signal or q. A closed output is no reason to stop. */
 static void attend(record_screen_t *screen, session_t *session)
 {
   tb_recorder_t *recorder = session->core;
@@ -113,12 +97,14 @@ static void attend(record_screen_t *screen, session_t *session)
   for (;;) {
     struct pollfd fds[] = {{command_signal_fd(), POLLIN, 0},
                            {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0},
-                           {record_evidence_fd(evidence), POLLIN, 0}};
+                           {record_evidence_fd(evidence), POLLIN, 0},
+                           {screen_view_fd(screen->view), POLLIN, 0}};
     int period_ms = terminal_period_ms(&screen->terminal);
     int timeout_ms = record_evidence_timeout_ms(evidence, period_ms);
-    int ready = poll(fds, 3, timeout_ms);
+    int ready = poll(fds, 4, timeout_ms);
     if (ready > 0 && fds[0].revents) return;
-    if (ready > 0 && fds[1].revents) read_keys(screen, recorder);
+    if (ready > 0 && fds[3].revents) screen_view_handle_input(screen->view);
+    if (ready > 0 && fds[1].revents && !record_screen_handle_input(screen, recorder)) return;
     record_evidence_poll(evidence);
     if ((ready == 0 && timeout_ms == period_ms) || screen->terminal.screen) {
       record_screen_show(screen, recorder);
@@ -142,15 +128,21 @@ static int record(session_t *session, const record_arguments_t *arguments)
   tb_recorder_t *core = session->core;
   text_out("recording to %s\n", arguments->path);
   command_flush();
-  record_screen_open(&screen, arguments->path);
-  if (arguments->no_keyboard) terminal_close(&screen.terminal);
+  record_screen_options_t shown = {
+      .no_keyboard = arguments->no_keyboard,
+      .plain = arguments->plain,
+      .snapshot_mode = arguments->options.recorder.snapshot_mode,
+      .cache_size = arguments->options.recorder.cache_size,
+  };
+  record_screen_open(&screen, session->command, arguments->path, &shown);
   attend(&screen, session);
   command_force_exit_on_repeat_signal();
-  terminal_close(&screen.terminal);
+  record_screen_close(&screen);
   record_evidence_end(&session->evidence);
   tb_status_t status = session->recorder ? tb_ros2_recorder_stop(session->recorder, &error)
                                          : record_ros1_stop(&session->ros1, &error);
   record_screen_summary(&screen, core);
+  record_screen_fini(&screen);
   command_flush();
   return status ? command_failed(session->command, status, &error) : exit_status(core);
 }

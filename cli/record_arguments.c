@@ -22,6 +22,7 @@ enum {
   OPTION_SIM_TIME,
   OPTION_PAUSED,
   OPTION_SNAPSHOT,
+  OPTION_PLAIN,
   OPTION_QOS,
   OPTION_DEPTH,
   OPTION_GAP,
@@ -255,6 +256,8 @@ static bool note_option(int option, record_arguments_t *arguments)
     return graph->recorder.start_paused = true;
   case OPTION_NO_KEYBOARD:
     return arguments->no_keyboard = true;
+  case OPTION_PLAIN:
+    return arguments->plain = true;
   case OPTION_SNAPSHOT:
     return graph->recorder.snapshot_mode = true;
   default:
@@ -420,6 +423,7 @@ int record_arguments_parse(const command_t *command, int argc, char **argv,
       {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
       {"start-paused", no_argument, NULL, OPTION_PAUSED},
       {"snapshot-mode", no_argument, NULL, OPTION_SNAPSHOT},
+      {"plain", no_argument, NULL, OPTION_PLAIN},
       {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
       {"max-depth", required_argument, NULL, OPTION_DEPTH},
       {"max-gap", required_argument, NULL, OPTION_GAP},
@@ -454,7 +458,8 @@ const char record_usage[] =
     "[--use-sim-time] [OPTION...]";
 
 const char record_help[] =
-    "Records topics of the ROS 2 graph until SIGINT or SIGTERM; new ones as they appear.\n\n"
+    "Records topics of the ROS 2 graph until SIGINT, SIGTERM or the key q; new ones as they\n"
+    "appear.\n\n"
     "  -a, --all              all topics, and the events of all services\n"
     "  --all-topics, --all-services  one of the two\n"
     "  --topics T...          these topics: all words up to the next option (or --)\n"
@@ -493,7 +498,8 @@ const char record_help[] =
     "                         --run N'). Jumps are recorded on topic /timebase/jumps\n"
     "  --start-paused         start paused; SPACE or ~/resume starts recording. Latched\n"
     "                         messages that arrived before get the time of the resume\n"
-    "  --snapshot-mode        keep the newest messages in the cache; ~/snapshot writes them\n"
+    "  --snapshot-mode        keep the newest messages in the cache; ~/snapshot or the key s\n"
+    "                         writes them\n"
     "  --qos-profile-overrides-path F  QoS by topic, in YAML as for ros2 bag\n"
     "  --max-depth N          reduce a depth in F to at most N (default 100000)\n"
     "  --max-gap N            count a gap of up to N in a publisher's sequence numbers as "
@@ -510,7 +516,8 @@ const char record_help[] =
     "  --fsync-interval T     sync to disk every T (default: when the system does)\n"
     "  --node-name NAME       of the node on the graph (default rosbag2_recorder)\n"
     "  --custom-data K=V...   texts for custom_data of metadata.yaml\n"
-    "  --disable-keyboard-controls  no keys\n"
+    "  --disable-keyboard-controls  no keys, and no full screen\n"
+    "  --plain                on a terminal: one status line instead of the full screen\n"
     "  --log-level L          debug, info, warn (default), error or fatal\n"
     "  --ros-args ...         arguments of ROS 2 nodes: -r __node:=recorder, -p "
     "use_sim_time:=true\n"
@@ -540,7 +547,8 @@ const char record_help[] =
     "time\n"
     "at receipt, or ROS time with --use-sim-time. There are no services, and no gaps to "
     "count.\n"
-    "SPACE pauses.\n\n"
+    "On a terminal the full screen shows each topic, what is held in snapshot mode, and when the\n"
+    "disk is full at this rate. SPACE pauses, s writes a snapshot, q ends.\n\n"
     "Same services as ros2 bag record: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile,\n"
     "~/snapshot.\n\n"
     "Exit status: 1 if messages were lost because the queue was full, 3 if the file system "

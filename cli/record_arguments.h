@@ -31,7 +31,7 @@ typedef struct record_arguments {
   const char *manifest; /* NULL: none */
   bool use_sim_time;
   bool has_log_time;
-  bool no_keyboard;
+  bool no_keyboard, plain;
   bool ros1;           /* a graph of ROS 1 */
   const char *storage; /* NULL: not given */
   int domain;

@@ -15,6 +15,7 @@ typedef struct screen_log {
   bool open;
   pthread_mutex_t mutex;
   char (*lines)[SCREEN_LOG_SIZE]; /* the last ones */
+  int64_t *times_ns;              /* steady, when each came */
   size_t count;                   /* of all */
 } screen_log_t;
 
@@ -25,8 +26,9 @@ void screen_log_add(screen_log_t *log, const char *kind, const char *message);
 /* Restores the log and prints what has come. May be called twice, and on zeroes. */
 void screen_log_close(screen_log_t *log);
 
-/* The last line but `back`, of those that do not begin with `hidden` (NULL: of all). False: there
- * is none. [any thread] */
-bool screen_log_line(screen_log_t *log, size_t back, const char *hidden, char *out, size_t size);
+/* The last line but `back`, of those that came since `since_ns` (steady; 0: of all) and do not
+ * begin with `hidden` (NULL: of all). False: there is none. [any thread] */
+bool screen_log_line(screen_log_t *log, size_t back, int64_t since_ns, const char *hidden,
+                     char *out, size_t size);
 
 #endif

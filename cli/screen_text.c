@@ -73,3 +73,17 @@ void screen_fit(const char *text, int columns, bool keeps_end, char *out, size_t
   }
   snprintf(out, size, "%.*s%s", (int)(from - text), text, ellipsis);
 }
+
+void screen_fit_middle(const char *text, int columns, char *out, size_t size)
+{
+  char head[SCREEN_TEXT_SIZE], tail[SCREEN_TEXT_SIZE];
+  int all = screen_columns(text), before = (columns - 1) / 2;
+  if (all <= columns || before < 1) {
+    screen_fit(text, columns, true, out, size);
+    return;
+  }
+  screen_fit(text, before + 1, false, head, sizeof head); /* with its own ellipsis */
+  int rest = columns - screen_columns(head);
+  screen_fit(text, rest + 1, true, tail, sizeof tail);
+  snprintf(out, size, "%s%s", head, tail + strlen("…"));
+}

@@ -15,6 +15,8 @@ typedef enum screen_style {
   SCREEN_QUIET,
   SCREEN_LOUD,
   SCREEN_CURSOR, /* the row that keys are about */
+  SCREEN_GAUGE,  /* a time line */
+  SCREEN_MUTED,
 } screen_style_t;
 
 /* `text` is one row, no wider than the screen. */
@@ -26,6 +28,9 @@ int screen_columns(const char *text);
 /* At most `columns` of `text`; where it is longer "…" replaces the rest, or with `keeps_end`
  * the beginning. */
 void screen_fit(const char *text, int columns, bool keeps_end, char *out, size_t size);
+
+/* The same; where it is longer "…" replaces the middle. */
+void screen_fit_middle(const char *text, int columns, char *out, size_t size);
 
 /* A row that is put together. */
 typedef struct screen_line {

@@ -19,7 +19,7 @@
 struct screen_view {
   terminal_t *terminal;
   SCREEN *screen;
-  bool suspended;
+  bool suspended, has_colours;
   struct sigaction saved[3];
 };
 
@@ -57,6 +57,8 @@ int screen_view_fd(const screen_view_t *view)
 {
   return view ? signal_pipe[0] : -1;
 }
+
+static void begin_colours(screen_view_t *view);
 
 /* --- opening and closing --- */
 
@@ -116,6 +118,7 @@ screen_view_t *screen_view_open(terminal_t *terminal, int rows_min, int columns_
     goto fail;
   }
   curs_set(0);
+  begin_colours(view);
   return view;
 fail:
   free(view);
@@ -193,6 +196,37 @@ void screen_view_handle_input(screen_view_t *view)
 
 /* --- drawing --- */
 
+enum { PAIR_TITLE = 1, PAIR_HEADING, PAIR_LOUD, PAIR_GAUGE };
+
+/* https://no-color.org: without colours if the variable is there and not empty. */
+static void begin_colours(screen_view_t *view)
+{
+  const char *unwanted = getenv("NO_COLOR");
+  view->has_colours = (!unwanted || !*unwanted) && has_colors() && start_color() == OK &&
+                      use_default_colors() == OK && COLOR_PAIRS > PAIR_GAUGE;
+  if (!view->has_colours) return;
+  init_pair(PAIR_TITLE, COLOR_BLUE, -1);
+  init_pair(PAIR_HEADING, COLOR_CYAN, -1);
+  init_pair(PAIR_LOUD, COLOR_YELLOW, -1);
+  init_pair(PAIR_GAUGE, COLOR_GREEN, -1);
+}
+
+static short pair_of(screen_style_t style)
+{
+  switch (style) {
+  case SCREEN_TITLE:
+    return PAIR_TITLE;
+  case SCREEN_HEADING:
+    return PAIR_HEADING;
+  case SCREEN_LOUD:
+    return PAIR_LOUD;
+  case SCREEN_GAUGE:
+    return PAIR_GAUGE;
+  default:
+    return 0;
+  }
+}
+
 static attr_t attributes_of(screen_style_t style)
 {
   switch (style) {
@@ -202,6 +236,7 @@ static attr_t attributes_of(screen_style_t style)
   case SCREEN_HEADING:
     return A_UNDERLINE;
   case SCREEN_QUIET:
+  case SCREEN_MUTED:
     return A_DIM;
   case SCREEN_LOUD:
     return A_BOLD;
@@ -212,9 +247,9 @@ static attr_t attributes_of(screen_style_t style)
 
 static void draw_row(void *user, int row, screen_style_t style, const char *text)
 {
-  (void)user;
+  const screen_view_t *view = user;
   char *harmless = text_harmless(text);
-  attr_set(attributes_of(style), 0, NULL);
+  attr_set(attributes_of(style), view->has_colours ? pair_of(style) : 0, NULL);
   if (harmless) mvaddstr(row, 0, harmless);
   attr_set(A_NORMAL, 0, NULL);
   free(harmless);
@@ -229,7 +264,7 @@ bool screen_view_show(screen_view_t *view, screen_draw_t *draw, const void *pict
   if (poll(&out, 1, 0) < 0 || !out.revents) return true;
   if (out.revents & (POLLERR | POLLHUP)) return false;
   erase();
-  draw(picture, LINES, COLS, draw_row, NULL);
+  draw(picture, LINES, COLS, draw_row, view);
   refresh();
   return true;
 }

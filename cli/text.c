@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -191,8 +192,22 @@ static void print_all(FILE *out, const char *format, va_list args)
 }
 
 /* Standard error has no buffer, so the text is written in one call. */
+static void (*_Atomic before_text)(void);
+
+void text_set_before(void (*before)(void))
+{
+  atomic_store(&before_text, before);
+}
+
+static void begin_text(const FILE *out)
+{
+  void (*before)(void) = atomic_load(&before_text);
+  if (before && (out == stdout || out == stderr)) before();
+}
+
 void text_to_v(FILE *out, const char *format, va_list args)
 {
+  begin_text(out);
   char *text = NULL;
   size_t size;
   FILE *buffer = out == stderr ? open_memstream(&text, &size) : NULL;
@@ -228,6 +243,7 @@ void text_err(const char *format, ...)
 
 void text_own(FILE *out, const char *text)
 {
+  begin_text(out);
   fputs(text, out);
 }
 

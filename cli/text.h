@@ -16,6 +16,10 @@ void text_err(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void text_to(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_to_v(FILE *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
+/* Is called before anything goes to standard output or standard error, on the thread that prints;
+ * NULL: nothing. */
+void text_set_before(void (*before)(void));
+
 /* The program's own text, unchanged: usage, help, JSON. */
 void text_own(FILE *out, const char *text);
 

@@ -302,7 +302,7 @@ static void draw_hints(const canvas_t *canvas, int at)
 static int draw_log(const canvas_t *canvas, int last_row)
 {
   char line[SCREEN_LOG_SIZE];
-  if (!screen_log_line(canvas->picture->log, 0, NULL, line, sizeof line)) return 0;
+  if (!screen_log_line(canvas->picture->log, 0, 0, NULL, line, sizeof line)) return 0;
   char *harmless = text_harmless(line);
   show(canvas, last_row, SCREEN_LOUD, harmless ? harmless : "");
   free(harmless);

@@ -102,6 +102,7 @@ typedef struct tb_recorder_topic_status {
   uint64_t skipped_paused;  /**< came while paused, and were not recorded later */
   uint64_t skipped_early;   /**< came before the clock's first tick */
   uint64_t pushed_out;      /**< of a snapshot's memory, by newer ones */
+  uint64_t bytes;           /**< of all messages that were taken, whatever became of them later */
 } tb_recorder_topic_status_t;
 
 /** The progress of a recording. */
@@ -119,6 +120,8 @@ typedef struct tb_recorder_status {
   bool waits_for_clock;    /**< the clock has not started yet */
   bool failing;       /**< nothing can be written now; another file is tried every now and then */
   tb_error_t failure; /**< the first failure of the file system; TB_OK: none */
+  int64_t held_ns;    /**< in snapshot mode: steady time since the oldest message in memory came; 0:
+                         there is none */
 } tb_recorder_status_t;
 
 /** Called when a request has been carried out: TB_OK, or why not. Runs on the recorder's thread,

@@ -282,6 +282,7 @@ static void topic_report(const tb__recorder_topic_t *topic, tb_recorder_topic_st
       .skipped_paused = atomic_load(&topic->skipped_paused),
       .skipped_early = atomic_load(&topic->skipped_early),
       .pushed_out = atomic_load(&topic->pushed_out),
+      .bytes = atomic_load(&topic->bytes),
   };
 }
 
@@ -314,6 +315,8 @@ static void recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
   status.file_size = recorder->file_size;
   status.failure = recorder->failure;
   status.failing = recorder->broken;
+  if (recorder->memory.first)
+    status.held_ns = tb__steady_now_ns() - recorder->memory.first->steady_ns;
   for (size_t i = 0; i < recorder->topic_count; i++) {
     tb_recorder_topic_status_t topic;
     topic_report(recorder->topics[i], &topic);

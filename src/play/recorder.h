@@ -57,6 +57,7 @@ typedef struct tb__recorder_topic {
   _Atomic uint64_t skipped_paused;
   _Atomic uint64_t skipped_early;
   _Atomic uint64_t pushed_out;
+  _Atomic uint64_t bytes; /* that were taken */
 } tb__recorder_topic_t;
 
 struct tb_recorder {

@@ -373,6 +373,8 @@ tb_status_t tb_recorder_take_sized(tb_recorder_t *recorder, size_t index,
   tb_status_t status = take(recorder, index, message);
   if (status == TB_ERR_LIMIT || status == TB_ERR_NO_MEMORY)
     atomic_fetch_add(&topic->lost_in_queue, 1);
+  else if (!status)
+    atomic_fetch_add_explicit(&topic->bytes, message->size, memory_order_relaxed);
   return status;
 }
 

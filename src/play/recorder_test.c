@@ -259,9 +259,12 @@ static void test_snapshots_hold_the_newest(void **state)
   uint64_t kept = topic_now(0).waiting;
   assert_in_range(kept, 2, 20);
   assert_int_equal(topic_now(0).pushed_out, 100 - kept);
+  assert_int_equal(topic_now(0).bytes, 100 * 500);
+  assert_true(status_now().held_ns > 0);
   assert_int_equal(status_now().written, 0);
   assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
   wait_until_written(kept);
+  assert_int_equal(status_now().held_ns, 0);
   assert_ok(take(0, 100)); /* never requested */
   stop_well();
   assert_status(tb_recorder_snapshot(recorder, NULL, NULL), TB_ERR_CLOSED);

@@ -41,13 +41,54 @@ def bag_make(folder, topics, messages):
     )
 
 
-class PlayViewTest(CommandTest):
+class ViewTest(CommandTest):
     domains = itertools.cycle((8, 9))
 
     def setUp(self):
         super().setUp()
         self.environment["TERM"] = TYPE
         self.environment["LC_ALL"] = "C.UTF-8"
+
+
+class RecordViewTest(ViewTest):
+    def record(self, *arguments):
+        path = os.path.join(self.folder, "recorded")
+        words = [f"{command_test.BIN_DIR}/timebase", "record", "-a", "-o", path, *arguments]
+        return Screen(self, words, self.environment)
+
+    def test_it_fills_the_screen_and_q_ends_it(self):
+        view = self.record("--snapshot-mode")
+        view.expect("q end")
+        self.assertTrue(view.is_raw())
+        view.until(lambda: view.row(0).endswith("snapshot mode (s writes)"), "the state")
+        self.assertRegex(view.row(1), r"^0:00:\d\d   \d+ messages?   0 lost ")
+        self.assertRegex(view.row(2), r"^held: \d+\.\d s, \d\S*B of 105MB, .* disk: \S+B left")
+        self.assertRegex(view.row(4), r"^topic +written +held +lost +Hz +B/s$")
+        view.press(b"s", "what was held has been written")
+        view.press(b" ", "paused (SPACE resumes)")
+        view.press(b" ")
+        view.expect_gone("paused")
+        view.press(b"q")
+        view.finish(text=", 0 lost")
+
+    def test_a_signal_gives_the_screen_back(self):
+        view = self.record()
+        view.expect("recording")
+        view.press(b"s", "there is nothing held")
+        view.child.send_signal(signal.SIGINT)
+        view.finish(text=", 0 lost")
+
+    def test_one_line_if_asked_for(self):
+        view = self.record("--plain")
+        view.expect("recorded ")
+        view.press(b"q")
+        view.expect(", 0 lost")
+        self.assertEqual(view.child.wait(LIMIT_S), 0)
+        self.assertEqual(view.modes(), view.modes_before)
+        self.assertNotIn(BEGINS, view.raw)
+
+
+class PlayViewTest(ViewTest):
 
     def play(self, bag, *arguments, rows=24, columns=80):
         words = [f"{command_test.BIN_DIR}/timebase", "play", bag, *arguments]
@@ -75,9 +116,10 @@ class PlayViewTest(CommandTest):
         self.assertRegex(view.row(1), r"^\d\.\d\d s of 29.90 s +\d+ %   wall 0:00:\d\d   2023-11-14T22")
         self.assertRegex(view.row(2), r"^\[=*\|-*\]$")
         self.assertEqual(len(view.row(2)), 80)
-        self.assertRegex(view.row(5), r"^topic +sent +recorded +Hz$")
+        self.assertRegex(view.row(5), r"^topic +sent +recorded +Hz +B/s +subs$")
         self.assertRegex(view.row(6), r"^/a +\d+ +150 ")
-        self.assertRegex(view.row(7), r"^/b +\d+ +150 ")
+        self.assertRegex(view.row(8), r"^/b +\d+ +150 ")
+        view.until(lambda: re.match(r" [|\u2581-\u2588]{78}$", view.row(7)), "the time line of /a")
         view.until(lambda: ", achieved " in view.row(3), "the achieved rate")
         view.press(b"q")
         view.finish()
@@ -215,6 +257,45 @@ class PlayViewTest(CommandTest):
         self.runs_from(view, 6)
         view.press(b"q")
         view.finish()
+
+    def test_the_table_of_topics(self):
+        """One process: subscriptions, order, filter, mute, and the end, at which it waits."""
+        bag = self.bag(60, ("/b", "/a", "/c"))
+        view = self.play(bag, "-p", "--hold", "-r", "2")
+        view.until(lambda: view.row(6).endswith(" 0"), "no subscription")
+        view.press(b"s", ", by name")
+        view.until(lambda: view.row(6).startswith("/a "), "the order")
+        view.press(b"j")
+        view.press(b"x")
+        view.until(lambda: re.match(r"/a +\d+ +20 +muted ", view.row(6)), "the mute")
+        view.press(b"/C", "topic /C, by name")
+        view.until(lambda: view.row(6).startswith("/c ") and view.row(8) == "", "the filter")
+        view.press(ESCAPE)
+        view.until(lambda: view.row(6).startswith("/a "), "no filter")
+        view.press(b"X")
+        view.until(lambda: "muted" not in view.row(6), "no mute")
+        view.press(b" ", "at the end")
+        self.assertIn("5.90 s of 5.90 s", view.row(1))
+        view.press(b"0")
+        view.until(lambda: re.match(r"[0-4]\.\d\d s of", view.row(1)), "the start")
+        view.press(b" ", "paused")
+        view.press(b"9")
+        view.until(lambda: view.row(1).startswith("5.31 s of"), "nine tenths")
+        view.press(b"q")
+        view.finish()
+
+    def colours_of(self, **environment):
+        self.environment.pop("NO_COLOR", None)
+        self.environment.update(environment)
+        view = self.play(self.bag(5), "-p")
+        view.expect("q quit")
+        view.press(b"q")
+        view.finish()
+        return re.findall(rb"\x1b\[[0-9;]*3[0-7]m", view.raw)
+
+    def test_colours(self):
+        self.assertTrue(self.colours_of(TERM="screen-256color"))
+        self.assertEqual(self.colours_of(TERM="screen-256color", NO_COLOR="1"), [])
 
     # ---- ends ----
 

@@ -716,7 +716,7 @@ class RecordTest(CommandTest):
     def test_keys_on_a_terminal(self):
         terminal = Terminal(
             self,
-            [f"{BIN_DIR}/timebase", "record", "--all", "-s", "sqlite3", "-o", self.bag],
+            [f"{BIN_DIR}/timebase", "record", "--all", "-s", "sqlite3", "-o", self.bag, "--plain"],
             self.environment,
         )
         terminal.expect(b"recorded 0 messages")
