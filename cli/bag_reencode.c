@@ -19,6 +19,20 @@ bool bag_reencode_fits(const char *serialization_format, const char *storage_id)
   return is_ros1(serialization_format) ? is_bag || is_mcap : !is_bag;
 }
 
+tb_status_t bag_reencode_check(const tb_bag_topic_t *topic, tb_error_t *error)
+{
+  const char *format = topic->serialization_format, *encoding = topic->definition_encoding;
+  bool is_known = is_ros1(format) || strcmp(format, "cdr") == 0;
+  if (!is_known)
+    return tb_error_set(error, TB_ERR_UNSUPPORTED,
+                        "it is serialized as \"%.40s\", which is neither ROS 1 nor ROS 2", format);
+  if (!*encoding || is_ros1(format) == (strcmp(encoding, "ros1msg") == 0)) return TB_OK;
+  return tb_error_set(error, TB_ERR_CORRUPT,
+                      "its messages are serialized as \"%.40s\", but their definition is "
+                      "\"%.40s\": one of them is wrong",
+                      format, encoding);
+}
+
 /* --- topics --- */
 
 static tb_reencoder_type_t type_of(const tb_bag_topic_t *topic)
@@ -33,10 +47,9 @@ static tb_reencoder_type_t type_of(const tb_bag_topic_t *topic)
 static tb_status_t find(const bag_reencode_t *reencode, const tb_bag_topic_t *topic,
                         tb_reencoder_t **out, tb_error_t *error)
 {
-  const char *format = topic->serialization_format;
   const tb_reencoder_type_t type = type_of(topic);
-  if (!is_ros1(format) && strcmp(format, "cdr") != 0)
-    return tb_error_set(error, TB_ERR_UNSUPPORTED, "it is serialized as \"%.40s\"", format);
+  tb_status_t status = bag_reencode_check(topic, error);
+  if (status) return status;
   return tb_reencoder_find(&type, reencode->folders, reencode->folder_count, out, error);
 }
 

@@ -37,6 +37,10 @@ typedef struct bag_reencode {
  * alone, MCAP both, sqlite3 those of ROS 2. */
 bool bag_reencode_fits(const char *serialization_format, const char *storage_id);
 
+/* Whether messages of the topic are those of ROS 1 or 2, and its definition is of the same.
+ * TB_ERR_UNSUPPORTED, TB_ERR_CORRUPT. */
+tb_status_t bag_reencode_check(const tb_bag_topic_t *topic, tb_error_t *error);
+
 /* Looks at each topic, or those with wanted[i], and reports what is left out and what is kept. With
  * `is_on`, topics of the other generation that a storage could hold are re-encoded too.
  * TB_ERR_NO_MEMORY. */

@@ -1,14 +1,17 @@
 #include "bridge_topic.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros1_publisher.h>
 
 #include "text.h"
 
-#define DEPTH        100
-#define DEPTH_ROS2   10 /* of publishers, as in ROS */
-#define PREFIX_BYTES 12 /* of a GUID: its participant */
+#define DEPTH          100
+#define DEPTH_ROS2     10   /* of publishers, as in ROS */
+#define PREFIX_BYTES   12   /* of a GUID: its participant */
+#define PUBLISHERS_MAX 1024 /* of ROS 1; more are not looked at */
+#define REFUSED_MAX    16   /* nodes that are named */
 
 static void report(const bridge_topic_t *topic, const char *what, const char *why)
 {
@@ -38,47 +41,14 @@ static void count(bridge_topic_t *topic, tb_status_t status, const tb_error_t *e
 
 /* --- from ROS 1 --- */
 
-static void source_free(bridge_source_t *source)
+/* On the queue's thread, or after it has ended. */
+static void source_close(bridge_source_t *source)
 {
-  if (!source) return;
   if (source->owns_publisher) tb_ros2_publisher_destroy(source->to_ros2);
   tb_reencoder_destroy(source->reencoder);
-  free(source->publisher);
-  free(source->type);
-  free(source->md5sum);
-  free(source->definition);
-  free(source);
-}
-
-static bool is_of(const bridge_source_t *source, const tb_ros1_sample_t *sample)
-{
-  return source->latched == (sample->latched != 0) &&
-         strcmp(source->publisher, sample->publisher) == 0 &&
-         strcmp(source->md5sum, sample->type.md5sum) == 0;
-}
-
-/* NULL: too many, or no memory. */
-static bridge_source_t *source_of(bridge_topic_t *topic, const tb_ros1_sample_t *sample)
-{
-  size_t count = 0;
-  bridge_source_t *first = atomic_load(&topic->sources), *source = first;
-  for (; source && !is_of(source, sample); source = source->next)
-    count++;
-  if (source || count >= BRIDGE_SOURCES_MAX) return source;
-  source = calloc(1, sizeof *source);
-  if (!source) return NULL;
-  source->next = first;
-  source->latched = sample->latched != 0;
-  source->publisher = strdup(sample->publisher);
-  source->type = strdup(sample->type.name);
-  source->md5sum = strdup(sample->type.md5sum);
-  source->definition = strdup(sample->type.definition);
-  if (!source->publisher || !source->type || !source->md5sum || !source->definition) {
-    source_free(source);
-    return NULL;
-  }
-  atomic_store(&topic->sources, source);
-  return source;
+  source->reencoder = NULL;
+  source->to_ros2 = NULL;
+  source->owns_publisher = false;
 }
 
 /* On the thread of the ROS 1 context. */
@@ -86,45 +56,87 @@ static void on_ros1_message(const tb_ros1_sample_t *sample, void *user)
 {
   bridge_topic_t *topic = user;
   if (bridge_is_own_name(tb_ros1_context_node_name(topic->ends->ros1), sample->publisher)) return;
-  bridge_source_t *source = source_of(topic, sample);
-  if (!source || !bridge_queue_put(topic->queue, topic, source, sample->message, sample->size))
-    atomic_fetch_add(&topic->lost, 1);
+  bridge_source_t *source = bridge_sources_take(&topic->sources, sample);
+  if (source && bridge_queue_put(topic->queue, topic, source, sample->message, sample->size))
+    return;
+  if (source) bridge_source_release(source);
+  atomic_fetch_add(&topic->lost, 1);
 }
 
-/* The publisher that another node's messages go to, which are not latched either. */
-static tb_ros2_publisher_t *shared_publisher(bridge_topic_t *topic, const bridge_source_t *source)
+static const char *name_of(const bridge_source_t *source)
 {
-  if (source->latched) return NULL;
-  for (bridge_source_t *other = atomic_load(&topic->sources); other; other = other->next)
-    if (other->owns_publisher && !other->latched && strcmp(other->md5sum, source->md5sum) == 0)
-      return other->to_ros2;
-  return NULL;
+  return *source->publisher ? source->publisher : "a node without a name";
+}
+
+/* Other nodes go on. */
+static void refuse_source(bridge_topic_t *topic, const bridge_source_t *source, const char *why)
+{
+  topic->has_refused = true;
+  if (topic->refused_count == REFUSED_MAX) return;
+  bool is_last = ++topic->refused_count == REFUSED_MAX;
+  command_begin_warning(topic->ends->command);
+  text_err("%s from ROS 1: the messages of %s (%s) are not carried: %s%s\n", topic->name,
+           name_of(source), source->type, why,
+           is_last ? "; those of others like it are only counted" : "");
+}
+
+static tb_status_t create_to_ros2(const bridge_topic_t *topic, const bridge_source_t *source,
+                                  tb_ros2_publisher_t **out, tb_error_t *error)
+{
+  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+  qos.durability = source->latched ? TB_QOS_TRANSIENT_LOCAL : TB_QOS_VOLATILE;
+  qos.depth = source->latched ? 1 : DEPTH_ROS2;
+  return tb_ros2_node_create_publisher(
+      topic->ends->node, topic->name, tb_reencoder_ros2(source->reencoder)->name, &qos, out, error);
+}
+
+/* Nodes that are not latched share a publisher for each definition. */
+static tb_status_t find_output(bridge_topic_t *topic, const bridge_source_t *source,
+                               tb_ros2_publisher_t **out, tb_error_t *error)
+{
+  size_t i = 0;
+  while (i < topic->output_count && strcmp(topic->outputs[i].md5sum, source->md5sum) != 0)
+    i++;
+  bridge_output_t *output = &topic->outputs[i];
+  if (i < topic->output_count) {
+    *out = output->publisher;
+    return TB_OK;
+  }
+  if (i == BRIDGE_OUTPUTS_MAX)
+    return tb_error_set(error, TB_ERR_LIMIT, "more than %d definitions of one topic", (int)i);
+  if (strlen(source->md5sum) >= sizeof output->md5sum)
+    return tb_error_set(error, TB_ERR_CORRUPT, "its md5sum is too long");
+  tb_status_t status = create_to_ros2(topic, source, &output->publisher, error);
+  if (status) return status;
+  snprintf(output->md5sum, sizeof output->md5sum, "%s", source->md5sum);
+  topic->output_count++;
+  *out = output->publisher;
+  return TB_OK;
 }
 
 /* By what the connection has announced: a definition of "" is none. */
 static void source_open(bridge_topic_t *topic, bridge_source_t *source)
 {
   tb_error_t error = TB_ERROR_INIT;
-  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   bool has_text = source->definition[0] != 0;
   tb_reencoder_type_t type = {source->type, "ros1msg", has_text ? source->definition : NULL};
-  source->is_tried = true;
+  source_close(source); /* of the one that had its place */
+  source->is_open = true;
   tb_status_t status = tb_reencoder_find(&type, topic->folders->items, topic->folders->count,
                                          &source->reencoder, &error);
   if (!status && strcmp(tb_reencoder_md5sum(source->reencoder), source->md5sum) != 0)
     status = tb_error_set(&error, TB_ERR_CORRUPT, "the definition of %s is not that of its md5sum",
                           source->type);
-  if (!status) {
-    source->to_ros2 = shared_publisher(topic, source);
-    if (source->to_ros2) return;
-    qos.durability = source->latched ? TB_QOS_TRANSIENT_LOCAL : TB_QOS_VOLATILE;
-    qos.depth = source->latched ? 1 : DEPTH_ROS2;
-    status = tb_ros2_node_create_publisher(topic->ends->node, topic->name,
-                                           tb_reencoder_ros2(source->reencoder)->name, &qos,
-                                           &source->to_ros2, &error);
+  if (!status && source->latched) {
+    status = create_to_ros2(topic, source, &source->to_ros2, &error);
     source->owns_publisher = !status;
+  } else if (!status) {
+    status = find_output(topic, source, &source->to_ros2, &error);
   }
-  if (status) refuse(topic, error.text);
+  if (status)
+    refuse_source(topic, source, error.text);
+  else
+    topic->has_carried = true;
 }
 
 static void send_to_ros2(bridge_topic_t *topic, bridge_source_t *source,
@@ -133,7 +145,7 @@ static void send_to_ros2(bridge_topic_t *topic, bridge_source_t *source,
   tb_error_t error = TB_ERROR_INIT;
   const void *bytes;
   size_t size;
-  if (!source->is_tried) source_open(topic, source);
+  if (!source->is_open) source_open(topic, source);
   if (!source->to_ros2) {
     atomic_fetch_add(&topic->failed, 1);
     return;
@@ -237,7 +249,7 @@ static void send_to_ros1(bridge_topic_t *topic, bridge_writer_t *writer,
   count(topic, status, &error);
 }
 
-void bridge_topic_look(bridge_topic_t *topic, const bridge_view_t *view)
+static void look_at_writers(bridge_topic_t *topic, const bridge_view_t *view)
 {
   const tb_ros2_graph_endpoint_t *publishers = NULL;
   size_t count = tb_ros2_graph_publishers(view->ros2, topic->name, &publishers);
@@ -251,36 +263,100 @@ void bridge_topic_look(bridge_topic_t *topic, const bridge_view_t *view)
   pthread_mutex_unlock(&topic->mutex);
 }
 
-/* What all publishers offer; *out_latched: one of them keeps messages. */
-static tb_qos_t offered(const bridge_view_t *view, const char *name, bool *out_latched)
+/* What all publishers offer; *out_latched: one of them keeps messages. False: there is none. */
+static bool offered(const bridge_topic_t *topic, const bridge_view_t *view, tb_qos_t *out,
+                    bool *out_latched)
 {
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   const tb_ros2_graph_endpoint_t *publishers = NULL;
-  size_t count = tb_ros2_graph_publishers(view->ros2, name, &publishers), keeping = 0, others = 0;
+  size_t count = tb_ros2_graph_publishers(view->ros2, topic->name, &publishers);
+  size_t keeping = 0, others = 0;
   qos.depth = DEPTH;
   for (size_t i = 0; i < count; i++) {
-    if (bridge_view_is_own(view, &publishers[i])) continue;
+    if (bridge_view_is_own(view, &publishers[i]) || strcmp(publishers[i].type, topic->type) != 0)
+      continue;
     others++;
     keeping += publishers[i].qos.durability == TB_QOS_TRANSIENT_LOCAL;
     if (publishers[i].qos.reliability == TB_QOS_BEST_EFFORT) qos.reliability = TB_QOS_BEST_EFFORT;
   }
   if (keeping && keeping == others) qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  *out = qos;
   *out_latched = keeping > 0;
-  return qos;
+  return others > 0;
+}
+
+static tb_status_t subscribe(bridge_topic_t *topic, const tb_qos_t *qos, tb_error_t *error)
+{
+  tb_ros2_subscription_options_t receiving = {on_ros2_message, topic};
+  tb_status_t status = tb_ros2_node_create_subscription(topic->ends->node, topic->name, topic->type,
+                                                        qos, &receiving, &topic->from_ros2, error);
+  if (!status) topic->qos = *qos;
+  return status;
+}
+
+static bool is_weaker(const tb_qos_t *qos, const tb_qos_t *than)
+{
+  return (qos->reliability == TB_QOS_BEST_EFFORT && than->reliability != TB_QOS_BEST_EFFORT) ||
+         (qos->durability != TB_QOS_TRANSIENT_LOCAL && than->durability == TB_QOS_TRANSIENT_LOCAL);
+}
+
+/* A subscription that asks for more than a publisher offers gets nothing from that. It is made
+ * again with what all offer, and stays so, as each time messages may be missed. */
+static void follow_offers(bridge_topic_t *topic, const bridge_view_t *view)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_qos_t qos;
+  bool is_latched, had_one = topic->from_ros2 != NULL;
+  if (topic->is_ended || topic->is_refused || !offered(topic, view, &qos, &is_latched)) return;
+  if (topic->qos.reliability == TB_QOS_BEST_EFFORT) qos.reliability = TB_QOS_BEST_EFFORT;
+  if (topic->qos.durability != TB_QOS_TRANSIENT_LOCAL) qos.durability = TB_QOS_VOLATILE;
+  if (had_one && !is_weaker(&qos, &topic->qos)) return;
+  tb_ros2_subscription_destroy(topic->from_ros2);
+  topic->from_ros2 = NULL;
+  tb_status_t status = subscribe(topic, &qos, &error);
+  if (status && had_one)
+    report(topic, ": it is not carried for now", error.text);
+  else if (!status)
+    report(topic, ": a publisher offers less than others",
+           qos.reliability == TB_QOS_BEST_EFFORT
+               ? "it is subscribed to as best effort from now on"
+               : "it is subscribed to as volatile from now on, without what was kept before");
+}
+
+static void look_at_sources(bridge_topic_t *topic, const bridge_view_t *view)
+{
+  const char *names[PUBLISHERS_MAX];
+  if (!bridge_sources_are_many(&topic->sources)) return;
+  size_t count = bridge_view_publishers(view, BRIDGE_ROS1, topic->name, names, PUBLISHERS_MAX);
+  if (count <= PUBLISHERS_MAX) bridge_sources_look(&topic->sources, names, count);
+}
+
+void bridge_topic_look(bridge_topic_t *topic, const bridge_view_t *view)
+{
+  if (topic->from == BRIDGE_ROS1) {
+    look_at_sources(topic, view);
+  } else {
+    look_at_writers(topic, view);
+    follow_offers(topic, view);
+  }
 }
 
 static tb_status_t open_from_ros2(bridge_topic_t *topic, const bridge_view_t *view,
                                   tb_error_t *error)
 {
-  tb_ros2_subscription_options_t receiving = {on_ros2_message, topic};
   tb_reencoder_type_t type = {topic->type, NULL, NULL};
-  tb_qos_t qos = offered(view, topic->name, &topic->is_latched);
+  tb_qos_t qos;
+  offered(topic, view, &qos, &topic->is_latched);
   tb_status_t status = tb_reencoder_find(&type, topic->folders->items, topic->folders->count,
                                          &topic->reencoder, error);
-  if (!status) status = open_publisher(topic, topic->ends->ros1, &topic->to_ros1, error);
   if (status) return status;
-  return tb_ros2_node_create_subscription(topic->ends->node, topic->name, topic->type, &qos,
-                                          &receiving, &topic->from_ros2, error);
+  status = open_publisher(topic, topic->ends->ros1, &topic->to_ros1, error);
+  if (status == TB_ERR_INVALID)
+    return tb_error_set(error, status,
+                        "as %s: it is of another type for other publishers, or none "
+                        "of ROS 1",
+                        topic->type);
+  return status ? status : subscribe(topic, &qos, error);
 }
 
 /* --- both --- */
@@ -298,6 +374,7 @@ static bridge_topic_t *topic_new(const bridge_view_t *view, bridge_side_t from, 
   bridge_topic_t *topic = calloc(1, sizeof *topic);
   if (!topic) return NULL;
   pthread_mutex_init(&topic->mutex, NULL);
+  bridge_sources_init(&topic->sources);
   topic->ends = view->ends;
   topic->from = from;
   topic->name = strdup(name);
@@ -345,6 +422,7 @@ void bridge_topic_end(bridge_topic_t *topic)
   tb_ros2_subscription_destroy(topic->from_ros2);
   topic->from_ros1 = NULL;
   topic->from_ros2 = NULL;
+  topic->is_ended = true;
 }
 
 void bridge_topic_close(bridge_topic_t *topic)
@@ -359,11 +437,9 @@ void bridge_topic_close(bridge_topic_t *topic)
   tb_ros1_publisher_destroy(topic->to_ros1);
   tb_reencoder_destroy(topic->reencoder);
   pthread_mutex_destroy(&topic->mutex);
-  for (bridge_source_t *source = atomic_load(&topic->sources); source;) {
-    bridge_source_t *next = source->next;
-    source_free(source);
-    source = next;
-  }
+  bridge_sources_fini(&topic->sources, source_close);
+  for (size_t i = 0; i < topic->output_count; i++)
+    tb_ros2_publisher_destroy(topic->outputs[i].publisher);
   free(topic->name);
   free(topic->type);
   free(topic);
@@ -373,14 +449,22 @@ void bridge_topic_send(const bridge_message_t *message)
 {
   bridge_topic_t *topic = message->topic;
   atomic_fetch_add(&topic->bytes, message->size);
-  if (topic->from == BRIDGE_ROS1)
+  if (topic->from == BRIDGE_ROS1) {
     send_to_ros2(topic, message->source, message);
-  else
+    bridge_source_release(message->source);
+  } else {
     send_to_ros1(topic, message->source, message);
+  }
 }
 
 void bridge_topic_lose(const bridge_message_t *message)
 {
   bridge_topic_t *topic = message->topic;
+  if (topic->from == BRIDGE_ROS1) bridge_source_release(message->source);
   atomic_fetch_add(&topic->lost, 1);
+}
+
+bool bridge_topic_is_carried(const bridge_topic_t *topic)
+{
+  return !topic->is_refused && (topic->has_carried || !topic->has_refused);
 }

@@ -7,10 +7,11 @@
 #include <timebase/ros1_subscription.h>
 
 #include "bridge_queue.h"
+#include "bridge_sources.h"
 #include "bridge_view.h"
 
-#define BRIDGE_SOURCES_MAX 256 /* nodes of ROS 1 that publish one topic */
-#define BRIDGE_WRITERS_MAX 32  /* publishers of ROS 2 that keep messages of one topic */
+#define BRIDGE_OUTPUTS_MAX 16 /* definitions of one topic of ROS 1 */
+#define BRIDGE_WRITERS_MAX 32 /* publishers of ROS 2 that keep messages of one topic */
 
 /* Where definitions of ROS 2 are looked for after AMENT_PREFIX_PATH. */
 typedef struct bridge_folders {
@@ -18,16 +19,12 @@ typedef struct bridge_folders {
   size_t count;
 } bridge_folders_t;
 
-/* A node of ROS 1 that publishes it. A latched one has a publisher of its own on ROS 2, as each
- * keeps its own last message. */
-typedef struct bridge_source {
-  struct bridge_source *next;
-  char *publisher, *type, *md5sum, *definition;
-  bool latched;
-  bool is_tried, owns_publisher; /* these and the following: on the queue's thread alone */
-  tb_ros2_publisher_t *to_ros2;  /* NULL: the types do not match */
-  tb_reencoder_t *reencoder;
-} bridge_source_t;
+/* Where the messages of the nodes of ROS 1 go that are not latched. Each latched one has a
+ * publisher of its own on ROS 2, as each keeps its own last message. */
+typedef struct bridge_output {
+  char md5sum[33];
+  tb_ros2_publisher_t *publisher;
+} bridge_output_t;
 
 /* A publisher of ROS 2 that keeps messages for late subscribers, as the latched ones of ROS 1 do. A
  * node of ROS 1 publishes a topic once, so each but the first has a node of its own there. */
@@ -49,14 +46,20 @@ typedef struct bridge_topic {
   char *name, *type;    /* on the side from which it is carried; the type may be "" */
   uint8_t own_guid[16]; /* of our participant: its messages are not carried back */
   tb_ros1_subscription_t *from_ros1;
-  _Atomic(bridge_source_t *) sources; /* added by the thread of ROS 1 */
+  bridge_sources_t sources;
+  bridge_output_t outputs[BRIDGE_OUTPUTS_MAX]; /* as the next two on the queue's thread alone */
+  size_t output_count;
+  unsigned refused_count; /* nodes that were named */
   tb_ros2_subscription_t *from_ros2;
+  tb_qos_t qos;  /* of that */
+  bool is_ended; /* as the last two of the thread that looks alone */
   tb_ros1_publisher_t *to_ros1;
   tb_reencoder_t *reencoder; /* from ROS 2 */
   bool is_latched;           /* on ROS 1: each writer has a publisher */
   pthread_mutex_t mutex;
-  bridge_writer_t *writers; /* under the mutex */
-  _Atomic bool is_refused;  /* it is not carried; the reason has been printed */
+  bridge_writer_t *writers;              /* under the mutex */
+  _Atomic bool is_refused;               /* it is not carried; the reason has been printed */
+  _Atomic bool has_carried, has_refused; /* nodes of ROS 1 */
   _Atomic bool has_reported_failure;
   _Atomic uint64_t messages, bytes, lost, failed;
 } bridge_topic_t;
@@ -68,10 +71,12 @@ bridge_topic_t *bridge_topic_open(const bridge_view_t *view, bridge_queue_t *que
 /* The same topic, not carried, as that other bridge carries it: printed. NULL: no memory. */
 bridge_topic_t *bridge_topic_refused(const bridge_view_t *view, bridge_side_t from,
                                      const char *name, const char *type, const char *node);
-/* Notes which publishers of ROS 2 are gone. */
+/* Notes which publishers have gone, and asks for no more than those of ROS 2 offer. */
 void bridge_topic_look(bridge_topic_t *topic, const bridge_view_t *view);
 /* Ends it for the same reason. */
 void bridge_topic_give_up(bridge_topic_t *topic, const char *node);
+/* Whether messages of any publisher are carried, or may be. */
+bool bridge_topic_is_carried(const bridge_topic_t *topic);
 /* Takes nothing in any more. */
 void bridge_topic_end(bridge_topic_t *topic);
 /* After the queue has ended. */

@@ -49,10 +49,14 @@ static bool is_chosen(const bridge_choice_t *choice, const char *name, bridge_si
 
 /* --- finding --- */
 
-static bool is_known(const bridge_topics_t *topics, const char *name, bridge_side_t from)
+/* A subscription of ROS 1 takes all types of a topic, one of ROS 2 is of one type. */
+static bool is_known(const bridge_topics_t *topics, const char *name, const char *type,
+                     bridge_side_t from)
 {
   for (bridge_topic_t *topic = topics->first; topic; topic = topic->next)
-    if (topic->from == from && strcmp(topic->name, name) == 0) return true;
+    if (topic->from == from && strcmp(topic->name, name) == 0 &&
+        (from == BRIDGE_ROS1 || strcmp(topic->type, type) == 0))
+      return true;
   return false;
 }
 
@@ -66,7 +70,7 @@ static const char *other_bridge(const bridge_view_t *view, const char *name)
 static int consider(bridge_topics_t *topics, const bridge_view_t *view, bridge_side_t from,
                     const char *name, const char *type)
 {
-  if (!is_chosen(topics->choice, name, from) || is_known(topics, name, from) ||
+  if (!is_chosen(topics->choice, name, from) || is_known(topics, name, type, from) ||
       !bridge_view_publishers(view, from, name, NULL, 0))
     return EXIT_OK;
   if (bridge_topics_count(topics, NULL) >= TOPICS_MAX) return EXIT_OK;
@@ -144,7 +148,7 @@ size_t bridge_topics_count(const bridge_topics_t *topics, uint64_t *out_messages
   size_t count = 0;
   uint64_t messages = 0;
   for (bridge_topic_t *topic = topics->first; topic; topic = topic->next) {
-    count += !topic->is_refused;
+    count += bridge_topic_is_carried(topic);
     messages += atomic_load(&topic->messages);
   }
   if (out_messages) *out_messages = messages;
@@ -157,7 +161,7 @@ static void show_json(const bridge_topic_t *topic)
   json_put(object, "topic", text_json(topic->name));
   json_put(object, "type", text_json(topic->type));
   json_put(object, "from", json_string(bridge_side_word(topic->from)));
-  json_put(object, "carried", json_boolean(!topic->is_refused));
+  json_put(object, "carried", json_boolean(bridge_topic_is_carried(topic)));
   json_put(object, "messages", json_integer((json_int_t)atomic_load(&topic->messages)));
   json_put(object, "bytes", json_integer((json_int_t)atomic_load(&topic->bytes)));
   json_put(object, "lost", json_integer((json_int_t)atomic_load(&topic->lost)));
@@ -169,7 +173,7 @@ static void show_text(const bridge_topic_t *topic)
 {
   text_out("%s  %s to %s  %s  ", topic->name, bridge_side_name(topic->from),
            bridge_side_name(bridge_other_side(topic->from)), topic->type);
-  if (topic->is_refused)
+  if (!bridge_topic_is_carried(topic))
     text_out("not carried\n");
   else
     text_out("messages %llu  lost %llu  failed %llu\n",

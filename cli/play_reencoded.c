@@ -5,6 +5,7 @@
 #include <string.h>
 #include <timebase/reencoder.h>
 
+#include "bag_reencode.h"
 #include "text.h"
 
 #define ROS1 "ros1"
@@ -13,11 +14,12 @@
 /* A topic of the recording, and what it is on the graph. */
 struct play_reencoded_topic {
   play_reencoded_topic_t *next;
-  char *name, *type;         /* as recorded */
-  bool is_left_out;          /* which was reported */
-  tb_bag_topic_t info;       /* for the graph */
-  tb_reencoder_t *reencoder; /* NULL: its messages are as the graph has them */
-  void *handle;              /* of the graph's transport */
+  char *name, *type;            /* as recorded */
+  char *type_hash, *definition; /* the same */
+  bool is_left_out;             /* which was reported */
+  tb_bag_topic_t info;          /* for the graph */
+  tb_reencoder_t *reencoder;    /* NULL: its messages are as the graph has them */
+  void *handle;                 /* of the graph's transport */
 };
 
 static bool is_of_graph(const play_reencoded_t *self, const tb_bag_topic_t *info)
@@ -28,7 +30,9 @@ static bool is_of_graph(const play_reencoded_t *self, const tb_bag_topic_t *info
 bool play_reencoded_is_needed(const tb_bag_info_t *info, bool to_ros1)
 {
   for (size_t i = 0; i < info->topic_count; i++)
-    if (strcmp(info->topics[i].serialization_format, to_ros1 ? CDR : ROS1) == 0) return true;
+    if (strcmp(info->topics[i].serialization_format, to_ros1 ? CDR : ROS1) == 0 ||
+        bag_reencode_check(&info->topics[i], NULL) == TB_ERR_CORRUPT)
+      return true;
   return false;
 }
 
@@ -37,6 +41,8 @@ static void topic_free(play_reencoded_topic_t *topic)
   tb_reencoder_destroy(topic->reencoder);
   free(topic->name);
   free(topic->type);
+  free(topic->type_hash);
+  free(topic->definition);
   free(topic);
 }
 
@@ -76,9 +82,7 @@ static bool choose(const play_reencoded_t *self, play_reencoded_topic_t *topic,
                    const tb_bag_topic_t *info)
 {
   tb_error_t error = TB_ERROR_INIT;
-  bool is_known = is_of_graph(self, info) ||
-                  strcmp(info->serialization_format, self->to_ros1 ? CDR : ROS1) == 0;
-  if (!is_known) return refuse(self, topic, "it is serialized as neither ROS 1 nor ROS 2 does");
+  if (bag_reencode_check(info, &error)) return refuse(self, topic, error.text);
   if (!is_of_graph(self, info) && find_counterpart(topic, info, &error))
     return refuse(self, topic, error.text);
   describe(self, topic, info);
@@ -86,10 +90,18 @@ static bool choose(const play_reencoded_t *self, play_reencoded_topic_t *topic,
   return !topic->is_left_out;
 }
 
+/* Two files may have other definitions of one type. */
+static bool is_same(const play_reencoded_topic_t *topic, const tb_bag_topic_t *info)
+{
+  return strcmp(topic->name, info->name) == 0 && strcmp(topic->type, info->type) == 0 &&
+         strcmp(topic->type_hash, info->type_hash) == 0 &&
+         strcmp(topic->definition, info->definition) == 0;
+}
+
 static play_reencoded_topic_t *find(const play_reencoded_t *self, const tb_bag_topic_t *info)
 {
   play_reencoded_topic_t *topic = self->topics;
-  while (topic && (strcmp(topic->name, info->name) != 0 || strcmp(topic->type, info->type) != 0))
+  while (topic && !is_same(topic, info))
     topic = topic->next;
   return topic;
 }
@@ -105,7 +117,9 @@ static bool takes(void *user, const tb_bag_topic_t *info)
   if (!topic) return true; /* add_topic fails */
   topic->name = strdup(info->name);
   topic->type = strdup(info->type);
-  if (!topic->name || !topic->type) {
+  topic->type_hash = strdup(info->type_hash);
+  topic->definition = strdup(info->definition);
+  if (!topic->name || !topic->type || !topic->type_hash || !topic->definition) {
     topic_free(topic);
     return true;
   }

@@ -116,7 +116,7 @@ timebase_library(contract
   REQUIRES ${contract_yaml_requires} ${microhttpd_requires})
 timebase_library(ros1-bag
   PARTS ros1bag
-  COMPONENTS ros1 bag)
+  COMPONENTS ros1 bag contract)
 timebase_library(ros2-bag
   PARTS rosbag2
   COMPONENTS ros2 bag contract)

@@ -258,15 +258,26 @@ static const char *or_empty(const char *text)
   return text ? text : "";
 }
 
+/* Where publishers are told apart, so are the definitions of what one has published, by their
+ * hashes. */
+static bool is_same(const tb_bag_writer_t *writer, const tb__written_topic_t *known,
+                    const tb_bag_writer_topic_t *topic)
+{
+  if (strcmp(known->name, topic->name) != 0) return false;
+  if (!writer->format->has_publishers) return true;
+  if (strcmp(known->publisher, or_empty(topic->publisher)) != 0) return false;
+  const char *hash = or_empty(topic->type_hash);
+  bool is_other = *known->type_hash && *hash && strcmp(known->type_hash, hash) != 0;
+  return !topic->publisher || (strcmp(known->type, topic->type) == 0 && !is_other);
+}
+
 static tb_status_t check_topic(const tb_bag_writer_t *writer, const tb_bag_writer_topic_t *topic,
                                tb_error_t *error)
 {
   if (!topic->name || !*topic->name || !topic->type || !*topic->type)
     return tb_error_set(error, TB_ERR_INVALID, "a topic has no name or no type");
   for (size_t i = 0; i < writer->topic_count; i++)
-    if (strcmp(writer->topics[i].name, topic->name) == 0 &&
-        (!writer->format->has_publishers ||
-         strcmp(writer->topics[i].publisher, or_empty(topic->publisher)) == 0))
+    if (is_same(writer, &writer->topics[i], topic))
       return tb_error_set(error, TB_ERR_INVALID, "topic %.200s already exists", topic->name);
   const char *texts[] = {topic->name, topic->type, topic->serialization_format, topic->type_hash,
                          topic->publisher};

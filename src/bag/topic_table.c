@@ -45,10 +45,12 @@ static int compare_records(const tb__topic_table_t *table, size_t index,
   int order = strcmp(table->records[index], topic->name);
   if (!order) order = strcmp(known->type, topic->type);
   if (!order) order = strcmp(known->serialization_format, topic->serialization_format);
-  /* the definitions that a type had at different times have one name in ROS 1, and MD5 sums */
-  if (!order && strcmp(topic->serialization_format, "ros1") == 0)
-    order = strcmp(text_of(known->type_hash), text_of(topic->type_hash));
-  return order;
+  /* the definitions that a type had at different times have one name in ROS 1, and MD5 sums, which
+   * files of MCAP need not have */
+  if (order || strcmp(topic->serialization_format, "ros1") != 0) return order;
+  order = strcmp(text_of(known->type_hash), text_of(topic->type_hash));
+  bool has_sums = text_of(known->type_hash)[0] && text_of(topic->type_hash)[0];
+  return order || has_sums ? order : strcmp(text_of(known->definition), text_of(topic->definition));
 }
 
 /* The place in by_record of the topic that files call and type so, or where it belongs. */
@@ -252,12 +254,15 @@ static tb_status_t choose_name(tb__topic_table_t *table, const tb__bag_file_topi
   char *name = number_name(table, topic->name, first);
   if (!name) return tb__no_memory(error);
   const tb_bag_topic_t *known = &table->topics[first];
+  bool has_sum = text_of(topic->type_hash)[0] != '\0';
   if (strcmp(topic->type, known->type) == 0 &&
       strcmp(topic->serialization_format, known->serialization_format) == 0)
-    snprintf(text, sizeof text,
-             "%s: topic %.80s has another definition of %.80s here than before (MD5 sum %.32s); it "
-             "is read as %.80s",
-             path, topic->name, topic->type, text_of(topic->type_hash), name);
+    snprintf(
+        text, sizeof text,
+        "%s: topic %.80s has another definition of %.80s here than before%s%.32s%s; it is read "
+        "as %.80s",
+        path, topic->name, topic->type, has_sum ? " (MD5 sum " : "", text_of(topic->type_hash),
+        has_sum ? ")" : "", name);
   else
     snprintf(text, sizeof text,
              "%s: topic %.80s is %.80s (%.20s) here, but %.80s (%.20s) before; it is read as %.80s",

@@ -92,6 +92,14 @@ static char *clean(tb__mcap_text_t text, bool *changed)
   return tb__bag_clean(text.at, text.size, changed);
 }
 
+/* Other programs keep the MD5 sum of ROS 1 as its connection headers have it. */
+static tb__mcap_text_t type_hash_of(const tb__mcap_channel_t *channel)
+{
+  tb__mcap_text_t hash = value_of(channel->metadata, "topic_type_hash");
+  bool is_ros1 = tb__mcap_text_equals(channel->encoding, "ros1");
+  return hash.size || !is_ros1 ? hash : value_of(channel->metadata, "md5sum");
+}
+
 static bool fill_topic(const mcap_file_t *file, const tb__mcap_channel_t *channel,
                        tb__bag_file_topic_t *out)
 {
@@ -103,7 +111,7 @@ static bool fill_topic(const mcap_file_t *file, const tb__mcap_channel_t *channe
   out->type = clean(schema.name, &out->is_cleaned);
   out->serialization_format = clean(channel->encoding, &out->is_cleaned);
   out->offers = clean(value_of(channel->metadata, "offered_qos_profiles"), NULL);
-  out->type_hash = clean(value_of(channel->metadata, "topic_type_hash"), NULL);
+  out->type_hash = clean(type_hash_of(channel), NULL);
   out->definition = copy_text(schema.data);
   out->definition_encoding = clean(schema.encoding, NULL);
   out->message_count = 0;

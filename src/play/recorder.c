@@ -161,11 +161,18 @@ static tb__recorder_topic_t *topic_create(const tb_bag_writer_topic_t *info)
   return NULL;
 }
 
-/* In a bag of ROS 1 each publisher of a topic has its own. */
+static const char *or_empty(const char *text)
+{
+  return text ? text : "";
+}
+
+/* In a bag of ROS 1 each publisher of a topic has its own, and another for each definition. */
 static bool is_same(const tb_bag_writer_topic_t *a, const tb_bag_writer_topic_t *b)
 {
   return strcmp(a->name, b->name) == 0 &&
-         strcmp(a->publisher ? a->publisher : "", b->publisher ? b->publisher : "") == 0;
+         strcmp(or_empty(a->publisher), or_empty(b->publisher)) == 0 &&
+         (!a->publisher || (strcmp(a->type, b->type) == 0 &&
+                            strcmp(or_empty(a->type_hash), or_empty(b->type_hash)) == 0));
 }
 
 static tb_status_t topic_put(tb_recorder_t *recorder, tb__recorder_topic_t *topic)

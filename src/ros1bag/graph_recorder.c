@@ -21,14 +21,16 @@
 #define CLOCK_TOPIC         "/clock"
 #define CLOCK_SIZE          8
 #define MESSAGE_MAX         UINT32_C(1000000000) /* as bags */
-#define PUBLISHERS_MAX      4096                 /* of a topic */
+#define PUBLISHERS_MAX      4096                 /* of a topic; later ones share a connection */
+#define UNNAMED_MAX         16                   /* such connections, one for each definition */
 #define EXPRESSIONS_WARN_NS (3 * TB_NS_PER_S)
 #define LATCHED                                                                                    \
   "- durability: transient_local\n  reliability: reliable\n  history: keep_last\n  depth: 1\n"
 
-/* A publisher that has sent something: a connection of the bag. */
+/* A publisher that has sent something: a connection of the bag. It has another one for each
+ * definition of its type. */
 typedef struct publisher {
-  char *name, *md5sum;
+  char *name, *type, *md5sum;
   uint64_t connection; /* the latest: another comes when it was lost */
   size_t index;        /* in the core; SIZE_MAX: it is not recorded, which was reported */
 } publisher_t;
@@ -38,7 +40,7 @@ typedef struct topic {
   tb_ros1_recorder_t *recorder;
   char *name;
   bool is_clock;
-  bool reported_full;                   /* publishers that are not recorded */
+  bool reported_full;                   /* publishers that are recorded without a name */
   tb_ros1_subscription_t *subscription; /* NULL: it failed, which was reported */
   publisher_t *publishers;
   size_t publisher_count;
@@ -58,8 +60,8 @@ struct tb_ros1_recorder {
 
 /* --- messages --- */
 
-static tb_status_t add_to_core(const topic_t *topic, const tb_ros1_sample_t *sample, size_t *out,
-                               tb_error_t *error)
+static tb_status_t add_to_core(const topic_t *topic, const tb_ros1_sample_t *sample,
+                               const char *name, size_t *out, tb_error_t *error)
 {
   const tb_bag_writer_topic_t info = {.name = topic->name,
                                       .type = sample->type.name,
@@ -68,7 +70,7 @@ static tb_status_t add_to_core(const topic_t *topic, const tb_ros1_sample_t *sam
                                       .type_hash = sample->type.md5sum,
                                       .definition = sample->type.definition,
                                       .definition_encoding = "ros1msg",
-                                      .publisher = sample->publisher};
+                                      .publisher = name};
   return tb_recorder_add_topic(topic->recorder->core, &info, out, error);
 }
 
@@ -78,35 +80,70 @@ static const char *name_of(const char *publisher)
   return *publisher ? publisher : "a publisher without a name";
 }
 
-static publisher_t *publisher_add(topic_t *topic, const tb_ros1_sample_t *sample)
+static void publisher_fini(publisher_t *publisher)
+{
+  free(publisher->name);
+  free(publisher->type);
+  free(publisher->md5sum);
+}
+
+static void report_full(topic_t *topic, const char *what)
+{
+  if (!topic->reported_full) tb__log(TB_LOG_ERROR, "recorder: %s: %s", topic->name, what);
+  topic->reported_full = true;
+}
+
+static void report_added(const topic_t *topic, const publisher_t *publisher)
+{
+  bool is_again = false;
+  for (const publisher_t *one = topic->publishers; one < publisher; one++)
+    if (strcmp(one->name, publisher->name) == 0) is_again = true;
+  tb__log(is_again ? TB_LOG_WARN : TB_LOG_INFO, "recorder: %s (%s) by %s%s", topic->name,
+          publisher->type, name_of(publisher->name),
+          is_again ? ": with another definition than before; it is recorded as another connection"
+                   : "");
+}
+
+static publisher_t *publisher_add(topic_t *topic, const tb_ros1_sample_t *sample, const char *name)
 {
   tb_error_t error = TB_ERROR_INIT;
-  if (topic->publisher_count == PUBLISHERS_MAX) {
-    if (!topic->reported_full)
-      tb__log(TB_LOG_ERROR, "recorder: %s: more than %d publishers; later ones are not recorded",
-              topic->name, PUBLISHERS_MAX);
-    topic->reported_full = true;
-    return NULL;
-  }
+  if (topic->publisher_count >= PUBLISHERS_MAX)
+    report_full(topic,
+                "more publishers than are told apart; later ones are recorded without a name");
+  if (topic->publisher_count == PUBLISHERS_MAX + UNNAMED_MAX) return NULL;
   publisher_t *all =
       reallocarray(topic->publishers, topic->publisher_count + 1, sizeof *topic->publishers);
   if (!all) return NULL;
   topic->publishers = all;
   publisher_t *added = &all[topic->publisher_count];
-  *added = (publisher_t){strdup(sample->publisher), strdup(sample->type.md5sum), 0, SIZE_MAX};
-  if (!added->name || !added->md5sum) {
-    free(added->name);
-    free(added->md5sum);
+  *added = (publisher_t){strdup(name), strdup(sample->type.name), strdup(sample->type.md5sum), 0,
+                         SIZE_MAX};
+  if (!added->name || !added->type || !added->md5sum) {
+    publisher_fini(added);
     return NULL;
   }
   topic->publisher_count++;
-  if (add_to_core(topic, sample, &added->index, &error) != TB_OK)
-    tb__log(TB_LOG_ERROR, "recorder: %s by %s is not recorded: %s", topic->name,
-            name_of(sample->publisher), error.text);
+  if (add_to_core(topic, sample, name, &added->index, &error) != TB_OK)
+    tb__log(TB_LOG_ERROR, "recorder: %s by %s is not recorded: %s", topic->name, name_of(name),
+            error.text);
   else
-    tb__log(TB_LOG_INFO, "recorder: %s (%s) by %s", topic->name, sample->type.name,
-            name_of(sample->publisher));
+    report_added(topic, added);
   return added;
+}
+
+static bool is_of(const publisher_t *publisher, const tb_ros1_sample_t *sample, const char *name)
+{
+  return strcmp(publisher->name, name) == 0 &&
+         strcmp(publisher->md5sum, sample->type.md5sum) == 0 &&
+         strcmp(publisher->type, sample->type.name) == 0;
+}
+
+static publisher_t *publisher_named(const topic_t *topic, const tb_ros1_sample_t *sample,
+                                    const char *name)
+{
+  for (size_t i = 0; i < topic->publisher_count; i++)
+    if (is_of(&topic->publishers[i], sample, name)) return &topic->publishers[i];
+  return NULL;
 }
 
 /* The one of this name, which may have been started again since. */
@@ -114,16 +151,11 @@ static publisher_t *publisher_find(topic_t *topic, const tb_ros1_sample_t *sampl
 {
   for (size_t i = 0; i < topic->publisher_count; i++)
     if (topic->publishers[i].connection == sample->connection) return &topic->publishers[i];
-  publisher_t *found = NULL;
-  for (size_t i = 0; i < topic->publisher_count && !found; i++)
-    if (strcmp(topic->publishers[i].name, sample->publisher) == 0) found = &topic->publishers[i];
-  if (!found) found = publisher_add(topic, sample);
+  bool is_full = topic->publisher_count >= PUBLISHERS_MAX;
+  publisher_t *found = publisher_named(topic, sample, sample->publisher);
+  if (!found && is_full) found = publisher_named(topic, sample, "");
+  if (!found) found = publisher_add(topic, sample, is_full ? "" : sample->publisher);
   if (!found) return NULL;
-  if (strcmp(found->md5sum, sample->type.md5sum) != 0 && found->index != SIZE_MAX) {
-    tb__log(TB_LOG_WARN, "recorder: %s by %s is not recorded any more: its type is another now, %s",
-            topic->name, name_of(sample->publisher), sample->type.name);
-    found->index = SIZE_MAX;
-  }
   found->connection = sample->connection;
   return found;
 }
@@ -158,10 +190,8 @@ static void on_sample(const tb_ros1_sample_t *sample, void *user)
 static void topic_destroy(topic_t *topic)
 {
   tb_ros1_subscription_destroy(topic->subscription);
-  for (size_t i = 0; i < topic->publisher_count; i++) {
-    free(topic->publishers[i].name);
-    free(topic->publishers[i].md5sum);
-  }
+  for (size_t i = 0; i < topic->publisher_count; i++)
+    publisher_fini(&topic->publishers[i]);
   free(topic->publishers);
   free(topic->name);
   free(topic);

@@ -1,5 +1,6 @@
 #include <timebase/ros1_play_transport.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros1_clock_publisher.h>
@@ -9,6 +10,7 @@
 #include "base/no_memory.h"
 #include "base/null_argument.h"
 #include "base/sized.h"
+#include "definition/ros1_text.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "ros1bag/remapping.h"
@@ -39,6 +41,30 @@ struct tb_ros1_play_transport {
 
 /* --- topics --- */
 
+/* Recordings of ROS 1 have it; files of MCAP need not, as it follows from the definition. Of
+ * TB_ERR_INVALID the topic is left out. */
+static tb_status_t md5sum_of(const tb_bag_topic_t *info, char out[TB__MD5_TEXT_SIZE],
+                             tb_error_t *error)
+{
+  tb_error_t detail = TB_ERROR_INIT;
+  if (info->type_hash && *info->type_hash) {
+    snprintf(out, TB__MD5_TEXT_SIZE, "%s", info->type_hash);
+    return TB_OK;
+  }
+  if (!info->definition || !*info->definition)
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "the recording has neither the md5sum nor the definition of %.150s",
+                        info->type);
+  tb_status_t status = tb__ros1_md5sum(info->type, info->definition, out, &detail);
+  if (!status) return TB_OK;
+  if (status == TB_ERR_NO_MEMORY) return tb__no_memory(error);
+  return tb_error_set(
+      error, TB_ERR_INVALID,
+      "the recording has no md5sum of %.100s, and none follows from its definition: "
+      "%s",
+      info->type, detail.text);
+}
+
 static topic_t *find_topic(const tb_ros1_play_transport_t *transport, const char *name)
 {
   topic_t *topic = transport->topics;
@@ -56,16 +82,17 @@ static void topic_destroy(topic_t *topic)
 }
 
 static tb_status_t topic_create(const tb_ros1_play_transport_t *transport, const char *name,
-                                const tb_bag_topic_t *info, topic_t **out, tb_error_t *error)
+                                const tb_bag_topic_t *info, const char *md5sum, topic_t **out,
+                                tb_error_t *error)
 {
-  const tb_ros1_message_type_t type = {info->type, info->type_hash, info->definition};
+  const tb_ros1_message_type_t type = {info->type, md5sum, info->definition};
   tb_ros1_publisher_options_t options = TB_ROS1_PUBLISHER_OPTIONS_INIT;
   options.queue_size = transport->queue_size;
   options.latched = info->qos.durability == TB_QOS_TRANSIENT_LOCAL;
   topic_t *topic = calloc(1, sizeof *topic);
   if (!topic) return tb__no_memory(error);
   topic->name = strdup(name);
-  topic->md5sum = strdup(info->type_hash);
+  topic->md5sum = strdup(md5sum);
   tb_status_t status = !topic->name || !topic->md5sum
                            ? tb__no_memory(error)
                            : tb_ros1_publisher_create(transport->context, name, &type, &options,
@@ -80,13 +107,15 @@ static tb_status_t topic_create(const tb_ros1_play_transport_t *transport, const
 static tb_status_t open_topic(tb_ros1_play_transport_t *transport, const tb_bag_topic_t *info,
                               tb_error_t *error)
 {
+  char md5sum[TB__MD5_TEXT_SIZE];
+  tb_status_t status = md5sum_of(info, md5sum, error);
+  if (status) return status;
   char *name = tb__ros1_remap(&transport->remappings, info->name);
   if (!name) return tb__no_memory(error);
   topic_t *topic = find_topic(transport, name);
-  tb_status_t status = TB_OK;
-  if (topic && strcmp(topic->md5sum, info->type_hash) != 0)
+  if (topic && strcmp(topic->md5sum, md5sum) != 0)
     status = tb_error_set(error, TB_ERR_INVALID, "%s is published with another type", name);
-  if (!topic) status = topic_create(transport, name, info, &topic, error);
+  if (!topic) status = topic_create(transport, name, info, md5sum, &topic, error);
   if (!status && !find_topic(transport, name)) {
     topic->next = transport->topics;
     transport->topics = topic;
@@ -100,7 +129,12 @@ static bool takes(void *self, const tb_bag_topic_t *info)
 {
   tb_error_t error = TB_ERROR_INIT;
   if (strcmp(info->serialization_format, "ros1") != 0) return false;
-  tb_status_t status = open_topic(self, info, &error);
+  bool is_other = *info->definition_encoding && strcmp(info->definition_encoding, "ros1msg") != 0;
+  tb_status_t status = is_other ? tb_error_set(&error, TB_ERR_INVALID,
+                                               "its messages are of ROS 1, but its definition is "
+                                               "\"%.40s\"",
+                                               info->definition_encoding)
+                                : open_topic(self, info, &error);
   if (status == TB_ERR_INVALID)
     tb__log(TB_LOG_WARN, "player: topic %.200s is left out: %s", info->name, error.text);
   return status != TB_ERR_INVALID; /* another failure is met again in add_topic */

@@ -188,8 +188,11 @@ static void test_refused(void **state)
   writer = begin(&options);
   assert_status(tb_bag_writer_create(path, &options, &other, &error), TB_ERR_INVALID);
   size_t topic = add(writer, "/a", "/one", "");
-  const tb_bag_writer_topic_t again = {
+  tb_bag_writer_topic_t again = {
       .name = "/a", .type = "std_msgs/String", .serialization_format = "ros1", .publisher = "/one"};
+  assert_status(tb_bag_writer_add_topic(writer, &again, &id, &error), TB_ERR_INVALID);
+  again.type_hash = "0123456789abcdef0123456789abcdef"; /* it was changed meanwhile */
+  assert_ok(tb_bag_writer_add_topic(writer, &again, &id, &error));
   assert_status(tb_bag_writer_add_topic(writer, &again, &id, &error), TB_ERR_INVALID);
   assert_status(
       tb_bag_writer_write(writer, topic, INT64_C(4294967296) * S, -1, "\0\0\0\0", 4, &error),

@@ -30,6 +30,8 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
+import foreign_mcap
+
 LOG = "rosgraph_msgs/Log"  # rcl_interfaces/msg/Log has other fields
 NUMBERS = {"bool": "?", "byte": "b", "char": "B", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H",
            "int32": "i", "uint32": "I", "int64": "q", "uint64": "Q", "float32": "f", "float64": "d"}
@@ -306,6 +308,39 @@ def check_two_definitions(timebase, folder):
     return None if found == wanted else f"{found}"
 
 
+def check_foreign(timebase, folder):
+    """A file of MCAP without MD5 sums: definitions of one type are told apart by their texts, and what contradicts
+    itself is named and left out."""
+    path, back = os.path.join(folder, "foreign.mcap"), os.path.join(folder, "foreign.bag")
+    header, at = "int32 a\n", 100 * 10**9
+    foreign_mcap.write(path, [
+        ("/a", "q/T", "ros1", "ros1msg", header, {}, [(at, struct.pack("<i", 5))]),
+        ("/a", "q/T", "ros1", "ros1msg", "float32 b\n", {}, [(at, struct.pack("<f", 1.5))]),
+        ("/summed", "q/T", "ros1", "ros1msg", header, {"md5sum": "0123456789abcdef" * 2},
+         [(at, struct.pack("<i", 6))]),
+        ("/cdr", "q/T", "cdr", "ros1msg", header, {}, [(at, b"\0\1\0\0" + struct.pack("<i", 7))]),
+        ("/ros2", "q/T", "ros1", "ros2msg", header, {}, [(at, struct.pack("<i", 8))])])
+    status, out = run(timebase, "bag", "convert", path, "-o", back)
+    if status != 1 or "another definition of q/T here than before; it is read as /a_2" not in out:
+        return f"convert: {status}, {out}"
+    if 'topic /cdr (q/T) is not converted: its messages are serialized as "cdr", but' not in out:
+        return f"/cdr is not named: {out}"
+    with rosbag.Bag(back) as bag:
+        found = {topic: (raw[1], raw[2]) for topic, raw, _ in bag.read_messages(raw=True)}
+    sums = [genpy.dynamic.generate_dynamic("q/T", one)["q/T"]._md5sum for one in (header, "float32 b\n")]
+    wanted = {"/a": (struct.pack("<i", 5), sums[0]), "/a_2": (struct.pack("<f", 1.5), sums[1]),
+              "/summed": (struct.pack("<i", 6), "0123456789abcdef" * 2)}
+    if {topic: found.get(topic) for topic in wanted} != wanted or "/cdr" in found:
+        return f"{found}"
+    ros2 = os.path.join(folder, "foreign_ros2")
+    status, out = run(timebase, "bag", "convert", path, "-o", ros2, "-s", "mcap")
+    if status != 1 or "topic /ros2 (q/T) is not converted: its messages are serialized as" not in out:
+        return f"convert to ROS 2: {status}, {out}"
+    _, info = run(timebase, "bag", "info", ros2, "--json")
+    topics = {topic["name"]: topic["type"] for topic in json.loads(info)["topics"]}
+    return None if "/ros2" not in topics and topics.get("/a_2") == "q/msg/T" else f"{topics}"
+
+
 def main():
     timebase = sys.argv[1]
     failed = count = 0
@@ -313,7 +348,8 @@ def main():
         made, late = make_bags(folder)
         results = [(made, check_whole(timebase, made, folder)), (late, check_late(timebase, late, folder)),
                    (late, check_options(timebase, late, folder)),
-                   ("changed.bag", check_two_definitions(timebase, folder))]
+                   ("changed.bag", check_two_definitions(timebase, folder)),
+                   ("foreign.mcap", check_foreign(timebase, folder))]
         for name in sorted(glob.glob(os.path.join(sys.argv[2], "*.expected.json"))) if len(sys.argv) > 2 else []:
             with open(name, encoding="utf-8") as file:
                 expected = json.load(file)

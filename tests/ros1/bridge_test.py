@@ -86,6 +86,16 @@ for child in sys.argv[1:]:
     publisher.publish(TFMessage([TransformStamped(child_frame_id=child)]))
 rospy.spin()
 """
+MIXED = """
+import rospy, sys
+from rosgraph_msgs.msg import Log
+from std_msgs.msg import String
+rospy.init_node(sys.argv[1], disable_rosout=True, disable_rostime=True)
+publisher = rospy.Publisher("/mixed", Log if sys.argv[1] == "bad" else String, queue_size=10)
+while not rospy.is_shutdown():
+    publisher.publish(Log() if sys.argv[1] == "bad" else String("hello"))
+    rospy.rostime.wallsleep(0.05)
+"""
 RECEIVER = """
 import json, os, rospy, sys
 import geometry_msgs.msg, sensor_msgs.msg, std_msgs.msg, tf2_msgs.msg
@@ -416,7 +426,7 @@ class BridgeTest(ros1_graph.Ros1Test):
             self.assertEqual(bridge.wait(), 0, bridge.errors)
         told = [line for line in out.errors if line and "/range" in line]
         self.assertEqual(len(told), 1, told)
-        self.assertRegex(told[0], "/range from ROS 1 is not carried: .*variance")
+        self.assertRegex(told[0], "/range from ROS 1: the messages of /robot .sensor_msgs/Range. are not carried: .*variance")
         rows = {}
         for line in out.seen:
             row = json.loads(line)
@@ -429,6 +439,36 @@ class BridgeTest(ros1_graph.Ros1Test):
             self.assertEqual((row["lost"], row["failed"]), (0, 0), row)
         self.assertEqual((rows["/range", "ros1"]["carried"], rows["/range", "ros1"]["messages"]), (False, 0))
         self.assertIsNone(robot.child.poll())
+
+    def test_publishers_of_one_topic_that_differ(self):
+        """One of a type without a counterpart is refused alone, and one that offers less is carried too."""
+        words = ["/usr/bin/python3", "-c", MIXED]
+        Process(self, [*words, "bad"], self.environment)
+        bridge = self.timebase("bridge", "--topics", "/mixed", "/stamped", "--json")
+        bridge.expect_error("/mixed from ROS 1: the messages of /bad .rosgraph_msgs/Log. are not carried: ")
+        bridge.expect_report(lambda reports: reports[-1].get("topics") == 0)
+        Process(self, [*words, "good"], self.environment)
+        bridge.expect_report(lambda reports: reports[-1].get("topics") == 1 and reports[-1]["messages"] > 5)
+
+        recording = bag_make(tempfile.mkdtemp(dir=self.folder), 1000 * SECOND, SECOND // 10, 20)
+        profile = os.path.join(self.folder, "weak.yaml")
+        with open(profile, "w", encoding="ascii") as file:
+            file.write("/stamped: {reliability: best_effort, durability: volatile, history: keep_last, depth: 10}\n")
+        with open(profile.replace("weak", "strong"), "w", encoding="ascii") as file:
+            file.write("/stamped: {reliability: reliable, durability: transient_local, history: keep_last, depth: 10}\n")
+        play = ["play", recording, "--disable-keyboard-controls", "-l", "--qos-profile-overrides-path"]
+        self.timebase(*play, profile.replace("weak", "strong"), "--start-paused")
+        bridge.expect_report(lambda reports: reports[-1].get("topics") == 2)
+        self.timebase(*play, profile)
+        bridge.expect_error("/stamped from ROS 2: a publisher offers less than others: .* best effort from now on")
+        receiver = Process(self, ["/usr/bin/python3", "-c", RECEIVER.replace("/header", "/stamped"), "/stamped"],
+                           self.environment, stdin=subprocess.PIPE)
+        receiver.expect(r"\[")
+        bridge.child.send_signal(signal.SIGINT)
+        self.assertEqual(bridge.wait(), 0, bridge.errors)
+        rows = {row["topic"]: row for row in map(json.loads, bridge.seen) if "topic" in row}
+        self.assertTrue(rows["/mixed"]["carried"] and rows["/mixed"]["failed"] > 0, rows)
+        self.assertEqual(sum("offers less" in line for line in bridge.errors if line), 1)
 
     def test_what_each_latched_publisher_sent_last_comes_late(self):
         """Through ROS 2 to another master, where each is a node of its own."""

@@ -4,6 +4,7 @@ was recorded, and its time.
 
 usage: play_test.py - TIMEBASE [TEST...]"""
 
+import os
 import struct
 import subprocess
 import sys
@@ -11,6 +12,9 @@ import sys
 import ros1_peers
 from ros1_graph import LIMIT_S, wait_until
 from ros1_peers import PeersTest, Subscriber, read, write_bag
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bag"))
+import foreign_mcap  # noqa: E402
 
 ROSPY = """
 import rospy, sys
@@ -118,6 +122,27 @@ class PlayTest(PeersTest):
         line = wait_until(lambda: next((text for text in child.stdout if "average rate" in text), None),
                           "a rate")
         self.assertGreater(float(line.split()[-1]), 100)
+
+    def test_a_file_of_mcap_without_md5sums(self):
+        """As other programs write it. What contradicts itself is named, and the rest is played."""
+        text = "string data\n"
+        words = [(1_000_000_000 + i * 10_000_000, struct.pack("<I", 5) + b"hello") for i in range(3)]
+        self.bag = self.path("in.mcap")
+        foreign_mcap.write(self.bag, [("/talk", "std_msgs/String", "ros1", "ros1msg", text, {}, words),
+                                      ("/none", "std_msgs/String", "ros1", "", "", {}, words),
+                                      ("/torn", "std_msgs/String", "ros1", "ros1msg", "Missing data\n", {}, words),
+                                      ("/cdr", "std_msgs/String", "cdr", "ros1msg", text, {}, words),
+                                      ("/ros2", "std_msgs/String", "ros1", "ros2msg", text, {}, words)])
+        listener = self.listener("/talk")
+        child = self.play(stderr=subprocess.PIPE)
+        out, errors = child.communicate(timeout=LIMIT_S)
+        self.assertEqual(child.returncode, 0, errors)
+        self.assertIn("3 messages", out)
+        for topic, why in (("/none", "neither the md5sum nor the definition"), ("/torn", "none follows from its"),
+                           ("/cdr", 'serialized as "cdr", but'), ("/ros2", 'serialized as "ros1", but')):
+            self.assertRegex(errors, f"{topic} .*{why}")
+        for _ in range(3):
+            self.assertEqual(listener.stdout.readline().split()[0], "hello")
 
     def test_what_is_no_option_of_ros1(self):
         for arguments in (("--wait-for-acks",), ("--domain", "1"), ("--max-depth", "3"),

@@ -177,6 +177,30 @@ class RecordTest(PeersTest):
         topics = {call[1][1] for call in master.calls if call[0] == "registerSubscriber"}
         self.assertEqual(topics, {"/good"})
 
+    def test_a_node_that_returns_with_another_type(self):
+        """Its messages are recorded on: as another connection, with that definition."""
+        import genpy.dynamic
+        child = self.recorder(topics=("/odd",))
+        kinds = [("odd/Kind", genpy.dynamic.generate_dynamic("odd/Kind", text)["odd/Kind"]._md5sum, text)
+                 for text in ("int32 a\n", "uint32 a\n", "int32 a\n")]
+        for count, (kind, md5sum, definition) in enumerate(kinds, 1):
+            publisher = self.publisher(callerid="/robot", topic="/odd", type=kind, md5sum=md5sum,
+                                       message_definition=definition)
+            self.core.master.registerPublisher("/robot", "/odd", kind, publisher.uri)
+            publisher.connected()
+            publisher.send(struct.pack("<II", 4, count))
+            self.until_recorded(child, count)
+            self.core.master.unregisterPublisher("/robot", "/odd", publisher.uri)
+            publisher.close_connections()
+        self.assertIn("3 messages", self.recorded(child))
+        import rosbag
+        with rosbag.Bag(self.path("out.bag")) as bag:
+            messages = [(raw[0], raw[2], raw[1]) for _, raw, _ in bag.read_messages(raw=True)]
+            definitions = {one.md5sum: one.msg_def for one in bag._get_connections()}
+        self.assertEqual(messages, [(kind, md5sum, struct.pack("<I", count))
+                                    for count, (kind, md5sum, _) in enumerate(kinds, 1)])
+        self.assertEqual(definitions, {md5sum: definition for _, md5sum, definition in kinds})
+
     def test_what_is_no_option_of_ros1(self):
         for arguments in (("-s", "mcap"), ("--domain", "1"), ("--compression-mode", "file"),
                           ("--node-name", "a b")):
