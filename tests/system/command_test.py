@@ -415,9 +415,10 @@ class PlayTest(CommandTest):
             probe = self.run_probe()
             player = self.run_command(
                 *("play", bag, "--clock", "100", "--topics", topic),
-                *("--start-offset", "1.7", "--playback-duration", "0.3"),
+                *("--start-offset", "1.7", "--playback-duration", "0.3", "--start-paused"),
             )
             probe.expect(f"two after started 0 {self.START + 17 * SECOND // 10} ")
+            self.assertEqual(self.result("ctl", "resume")[0], 0)
             probe.expect_tick(self.START + 2 * SECOND)
             self.assertEqual(player.wait(), 0, player.errors)
             self.assertIn(f"at 2.00 s of 2.00 s: {count} message", player.seen[-1])
@@ -459,9 +460,10 @@ class PlayTest(CommandTest):
             probe = self.run_probe()
             player = self.run_command(
                 *("play", folder, "--run", str(run), "--topics", "/late"),
-                *("--clock", "100", "--rate", "10", "--start-offset", "0.5"),
+                *("--clock", "100", "--rate", "10", "--start-offset", "0.5", "--start-paused"),
             )
             probe.expect(f"two after started 0 {start_ns + SECOND // 2} ")
+            self.assertEqual(self.result("ctl", "resume")[0], 0)
             self.assertEqual(player.wait(), 0, player.errors)
             self.assertIn("at 2.00 s of 2.00 s: 1 message", player.seen[-1])
             probe.end()
