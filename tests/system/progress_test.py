@@ -84,7 +84,7 @@ class ProgressTest(CommandTest):
         self.assertEqual((child.returncode, err), (0, b""))
 
     def test_every_command_takes_the_option(self):
-        for words in (["bag", "info"], ["bag", "check"], ["check"], ["bag", "recover"], ["bag", "cut"]):
+        for words in (["bag", "info"], ["bag", "check"], ["check"], ["bag", "recover"], ["bag", "cut"], ["manifest", "init"]):
             _, out, _ = self.result(*words, "--help")
             self.assertIn("  --quiet ", out, words)
         self.assertEqual(self.result("bag", "check", "--quiet", self.bag)[0], 0)
