@@ -16,9 +16,16 @@ static int modifiers_of(int parameter)
   return (bits & 1 ? KEY_SHIFT : 0) | (bits & 2 ? KEY_ALT : 0);
 }
 
+/* As xterm sends them in mode 1006: M is pressed or moved, m is released; 32 is moved. */
+static int end_mouse(const keys_t *keys, char byte)
+{
+  return byte == 'M' && (keys->first & ~32) == 0 ? KEY_MOUSE : KEY_NONE;
+}
+
 static int end_sequence(keys_t *keys, char byte)
 {
   keys->state = PLAIN;
+  if (keys->is_mouse) return end_mouse(keys, byte);
   if (byte == '~' && keys->first == 5) return KEY_PAGE_UP;
   if (byte == '~' && keys->first == 6) return KEY_PAGE_DOWN;
   return byte >= 'A' && byte <= 'D' ? arrow_of(byte) | modifiers_of(keys->parameter) : KEY_NONE;
@@ -28,9 +35,15 @@ static int in_sequence(keys_t *keys, char byte)
 {
   if (byte == ';') {
     keys->separators++;
+  } else if (byte == '<' && keys->separators == 0 && keys->first == 0) {
+    keys->is_mouse = true;
   } else if (byte >= '0' && byte <= '9') {
-    int *parameter = keys->separators == 0 ? &keys->first : &keys->parameter;
-    if (keys->separators < 2 && *parameter < 100) *parameter = 10 * *parameter + (byte - '0');
+    int *parameter = keys->is_mouse && keys->separators == 1   ? &keys->column
+                     : keys->is_mouse && keys->separators == 2 ? &keys->row
+                     : keys->separators == 0                   ? &keys->first
+                                                               : &keys->parameter;
+    if (keys->separators < (keys->is_mouse ? 3 : 2) && *parameter < 100)
+      *parameter = 10 * *parameter + (byte - '0');
   } else {
     return end_sequence(keys, byte);
   }

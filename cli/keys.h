@@ -2,6 +2,7 @@
 #ifndef TB_CLI_KEYS_H
 #define TB_CLI_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -14,6 +15,7 @@ enum {
   KEY_PAGE_UP,
   KEY_PAGE_DOWN,
   KEY_ESCAPE,
+  KEY_MOUSE,        /* the left button is pressed, or moved while it is: keys_t.column and row */
   KEY_SHIFT = 1024, /* together with an arrow */
   KEY_ALT = 2048,
 };
@@ -21,9 +23,12 @@ enum {
 /* Where in a sequence a byte is the next one. Zeroed at first; bytes may come one by one. */
 typedef struct keys {
   int state;
-  int first;     /* parameter, which decides the key where the last byte does not */
+  int first; /* parameter, which decides the key where the last byte does not; of a mouse the button
+              */
   int parameter; /* the second parameter: Shift and Alt */
   int separators;
+  bool is_mouse;
+  int column, row; /* of KEY_MOUSE, counted from 1 */
 } keys_t;
 
 /* The key that is complete with this byte, or KEY_NONE. */

@@ -54,6 +54,21 @@ static void test_pages_and_escape(void **state)
   assert_int_equal(keys_pause(&keys), KEY_NONE);
 }
 
+static void test_the_mouse(void **state)
+{
+  (void)state;
+  keys_t keys = {0};
+  int key = KEY_NONE;
+  for (const char *byte = "\033[<32;117;3M"; *byte; byte++)
+    key = keys_take(&keys, *byte);
+  assert_int_equal(key, KEY_MOUSE);
+  assert_int_equal(keys.first, 32);
+  assert_int_equal(keys.column, 117);
+  assert_int_equal(keys.row, 3);
+  ASSERT_KEYS("\033[<0;1;1m\033[<2;5;5M\033[<64;5;5Mq", 'q'); /* released, right button, wheel */
+  ASSERT_KEYS("\033[<0;1;1M\033[A", KEY_MOUSE, KEY_UP);
+}
+
 static void test_sequences_without_meaning_leave_no_keys(void **state)
 {
   (void)state;
@@ -69,6 +84,7 @@ int main(void)
       cmocka_unit_test(test_plain_keys),
       cmocka_unit_test(test_arrows_with_and_without_others),
       cmocka_unit_test(test_pages_and_escape),
+      cmocka_unit_test(test_the_mouse),
       cmocka_unit_test(test_sequences_without_meaning_leave_no_keys),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

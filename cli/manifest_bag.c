@@ -16,6 +16,7 @@ static tb_status_t take_messages(recording_feed_t *feed, tb_bag_reader_t *reader
     if (status == TB_ERR_END) return TB_OK;
     if (status == TB_ERR_NO_MEMORY) return status;
     if (status) continue;
+    progress_at(message.log_time_ns);
     status = recording_feed_message(feed, &message);
     if (status) return status;
   }
@@ -38,6 +39,7 @@ static int read_runs(const command_t *command, const char *path, recording_feed_
     if (run == 1) recording_feed_notes(feed, info);
     if (run > 1) tb__recording_begin_run(feed->recording);
     status = recording_feed_topics(feed, info);
+    progress_span(info->runs[run - 1].start_ns, info->runs[run - 1].end_ns, run - 1, runs);
     if (!status) status = take_messages(feed, reader);
     tb_bag_reader_close(reader);
     if (status) return command_failed(command, status, NULL);

@@ -11,6 +11,7 @@
 #include "text.h"
 #ifdef TB_CLI_BAG
 #include "manifest_bag.h"
+#include "progress.h"
 #endif
 #ifdef TB_CLI_ROS2
 #include "manifest_graph.h"
@@ -102,7 +103,9 @@ static int init_of_bag(const command_t *command, const arguments_t *arguments)
 {
 #ifdef TB_CLI_BAG
   manifest_bag_t bag;
+  progress_begin(command);
   int result = manifest_bag_open(command, arguments->bag, &bag);
+  progress_end();
   if (!result) result = write_draft(command, arguments, &bag.facts);
   manifest_bag_close(&bag);
   return result;
@@ -116,6 +119,9 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
 {
   static const struct option options[] = {
       {"output", required_argument, NULL, 'o'},
+#ifdef TB_CLI_BAG
+      PROGRESS_OPTION,
+#endif
 #ifdef TB_CLI_ROS2
       GRAPH_OPTIONS,
 #endif
@@ -131,6 +137,9 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
       out->output = optarg;
       continue;
     }
+#ifdef TB_CLI_BAG
+    if (progress_option(option)) continue;
+#endif
 #ifdef TB_CLI_ROS2
     *result = graph_options_take(command, option, argv, &out->graph);
 #else
@@ -167,6 +176,9 @@ const command_t command_manifest_init = {
         "over. Recorders, viewers and publishers of /clock do not count for that.\n"
         "Rates are measured: of /clock on a graph for a second, of topics in a recording.\n\n"
         "  -o, --output FILE  write to FILE, which must not exist, not to standard output\n"
+#ifdef TB_CLI_BAG
+    PROGRESS_HELP
+#endif
 #ifdef TB_CLI_ROS2
         "  --domain ID        of the graph (default: ROS_DOMAIN_ID, or 0)\n"
         "  --wait D           look at the graph for D, not until discovery has settled\n"

@@ -617,7 +617,7 @@ const char play_help[] =
     "  BACKSPACE          rate 1\n"
     "  PGUP PGDN ?        scroll; help\n"
     "  q                  quit\n"
-    "On the full screen, for its topics:\n"
+    "On the full screen a click on the timeline goes there; for its topics:\n"
     "  j k x X            choose a topic; mute it, or no longer: it is not sent; mute none\n"
     "  s                  sort: as recorded, by name, by messages or bytes per second\n"
     "  /                  show those with this in their names; ENTER keeps it, ESC removes it\n"

@@ -336,3 +336,13 @@ play_order_t play_control_take(play_control_t *control, int key, const tb_player
   if (control->arrow_ns == arrow_ns) control->arrow_ns = 0;
   return order.kind != PLAY_NOTHING ? order : take_speed_key(key);
 }
+
+play_order_t play_control_seek_part(play_control_t *control, double part, bool follows,
+                                    const tb_player_status_t *status)
+{
+  int64_t undo_ns = control->undo_ns;
+  int64_t offset_ns = (int64_t)(part * (double)(status->end_ns - control->bag_start_ns));
+  play_order_t order = seek(control, status, clamped(status, control->bag_start_ns + offset_ns));
+  if (follows) control->undo_ns = undo_ns;
+  return order;
+}

@@ -56,6 +56,11 @@ void play_control_init(play_control_t *control, int64_t bag_start_ns);
 play_order_t play_control_take(play_control_t *control, int key, const tb_player_status_t *status,
                                int64_t now_ns);
 
+/* To a part of the recording, 0 to 1. `follows`: it goes on from the seek before, and is undone
+ * with it. */
+play_order_t play_control_seek_part(play_control_t *control, double part, bool follows,
+                                    const tb_player_status_t *status);
+
 /* Shows a note for some seconds. */
 void play_control_note(play_control_t *control, int64_t now_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

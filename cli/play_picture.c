@@ -38,6 +38,7 @@ static const char *const help[] = {
     "[ ] DOWN UP   10 % slower, faster",
     "{ }           half, double the rate",
     "BACKSPACE     rate 1",
+    "mouse         on the timeline: to there (with Shift the terminal selects text)",
     "PGUP PGDN     scroll",
     "j k           choose a topic",
     "x X           mute the topic, or no longer; X: no topic is muted",
@@ -114,7 +115,7 @@ static void draw_title(const canvas_t *canvas)
   const play_picture_t *picture = canvas->picture;
   const char *state = play_state_text(&picture->status, picture->clock_note);
   char playing[PLAY_GAP_TEXT_SIZE + 16];
-  if (picture->status.halted && picture->holds) state = "at the end (0, arrows: back; q: quit)";
+  if (picture->status.halted && picture->holds) state = PLAY_AT_END;
   if (!*state) state = playing_text(picture, playing, sizeof playing);
   char path[SCREEN_TEXT_SIZE], text[2 * SCREEN_TEXT_SIZE], fitted[SCREEN_TEXT_SIZE];
   int path_columns = screen_columns(picture->path);
@@ -177,6 +178,15 @@ void play_timeline(const play_picture_t *picture, char *out, int width)
   out[head] = '|';
 }
 
+#define TIMELINE_ROW 2
+
+double play_picture_part_at(int row, int column, int columns)
+{
+  int width = columns - 2; /* between the brackets */
+  if (row != TIMELINE_ROW + 1 || width < 2 || column < 2 || column > width + 1) return -1;
+  return (double)(column - 2) / (width - 1);
+}
+
 static void draw_timeline(const canvas_t *canvas, int row)
 {
   char bar[SCREEN_COLUMNS_MAX + 1], text[SCREEN_COLUMNS_MAX + 3];
@@ -227,9 +237,15 @@ static int scrolled(const canvas_t *canvas, int count, int room)
   return control->scrolled;
 }
 
+/* The last row shows that there is more. */
 static void draw_help(const canvas_t *canvas, int first, int room)
 {
-  int skipped = scrolled(canvas, HELP_COUNT, room);
+  int skipped = scrolled(canvas, HELP_COUNT, room - (HELP_COUNT > room));
+  if (HELP_COUNT > room) {
+    room--;
+    show_fitted(canvas, first + room, SCREEN_QUIET,
+                skipped + room < HELP_COUNT ? "... (PGDN: more)" : "... (PGUP)");
+  }
   for (int i = 0; i < room && skipped + i < HELP_COUNT; i++)
     show_fitted(canvas, first + i, SCREEN_PLAIN, help[skipped + i]);
 }

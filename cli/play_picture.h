@@ -33,6 +33,12 @@ typedef struct play_picture {
 void play_picture_draw(const void *of_picture, int rows, int columns, screen_emit_t *emit,
                        void *user);
 
+#define PLAY_AT_END "at the end (0, arrows: back; q: quit)"
+
+/* Where in the recording the timeline is at this place, counted from 1: 0 to 1; negative: there is
+ * no timeline. */
+double play_picture_part_at(int row, int column, int columns);
+
 /* Why time is stopped, "" if it is not; `clock_note`: of the clock that is followed, or NULL. */
 const char *play_state_text(const tb_player_status_t *status, const char *clock_note);
 /* "2" or "max". */

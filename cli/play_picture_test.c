@@ -312,6 +312,17 @@ static void test_the_cursor_is_kept_on_the_screen(void **state)
   fixture_free(f);
 }
 
+static void test_where_the_mouse_is(void **state)
+{
+  (void)state;
+  assert_float_equal(play_picture_part_at(3, 2, 80), 0, 1e-9);
+  assert_float_equal(play_picture_part_at(3, 79, 80), 1, 1e-9);
+  assert_true(play_picture_part_at(3, 1, 80) < 0);
+  assert_true(play_picture_part_at(3, 80, 80) < 0);
+  assert_true(play_picture_part_at(2, 10, 80) < 0);
+  assert_true(play_picture_part_at(3, 2, 3) < 0);
+}
+
 static void test_text_is_cut_by_columns(void **state)
 {
   (void)state;
@@ -458,6 +469,7 @@ int main(void)
       cmocka_unit_test(test_topics_are_sorted_and_filtered),
       cmocka_unit_test(test_bytes_are_short),
       cmocka_unit_test(test_the_cursor_is_kept_on_the_screen),
+      cmocka_unit_test(test_where_the_mouse_is),
       cmocka_unit_test(test_text_is_cut_by_columns),
       cmocka_unit_test(test_every_size_has_its_picture),
       cmocka_unit_test(test_the_prompt_shows_the_forms),

@@ -75,6 +75,7 @@ static void open_view(play_screen_t *screen)
   if (!screen->view) return;
   if (input->context && tb_ros2_graph_create(input->context, &screen->graph, NULL))
     screen->graph = NULL;
+  screen_view_report_mouse(screen->view);
   screen->graph_changes = UINT32_MAX;
   screen->chosen_row = -1;
   play_density_begin(&screen->density, input->paths, input->path_count, &input->reading,
@@ -166,7 +167,10 @@ static void report(const play_screen_t *screen, const tb_player_status_t *status
     snprintf(out, size, "keys: play --help");
   else
     snprintf(out, size, "%s",
-             *note ? note : play_state_text(status, note_text(screen, status, room, sizeof room)));
+             *note ? note
+             : screen->holds && status->halted
+                 ? PLAY_AT_END
+                 : play_state_text(status, note_text(screen, status, room, sizeof room)));
 }
 
 /* One line, as wide as the terminal is now. */
@@ -416,6 +420,14 @@ static tb_status_t give(play_screen_t *screen, const play_order_t *order)
   }
 }
 
+static play_order_t take_mouse(play_screen_t *screen, const tb_player_status_t *status)
+{
+  const keys_t *keys = &screen->keys;
+  double part = play_picture_part_at(keys->row, keys->column, terminal_columns() + 1);
+  if (part < 0) return (play_order_t){.kind = PLAY_NOTHING};
+  return play_control_seek_part(&screen->control, part, keys->first != 0, status);
+}
+
 /* False: to quit. */
 static bool take_key(play_screen_t *screen, int key)
 {
@@ -424,7 +436,9 @@ static bool take_key(play_screen_t *screen, int key)
   tb_player_status(screen->player, &status);
   if (screen->holds) status.start_ns = screen->start_ns;
   int64_t steady_ns = now_ns(screen);
-  play_order_t order = play_control_take(&screen->control, key, &status, steady_ns);
+  play_order_t order = key == KEY_MOUSE
+                           ? take_mouse(screen, &status)
+                           : play_control_take(&screen->control, key, &status, steady_ns);
   if (order.kind == PLAY_QUIT) return false;
   tb_status_t result = TB_OK;
   if (!give_at_end(screen, &order, &status, &result)) result = give(screen, &order);

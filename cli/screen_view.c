@@ -19,7 +19,7 @@
 struct screen_view {
   terminal_t *terminal;
   SCREEN *screen;
-  bool suspended, has_colours;
+  bool suspended, has_colours, has_mouse;
   struct sigaction saved[3];
 };
 
@@ -59,6 +59,21 @@ int screen_view_fd(const screen_view_t *view)
 }
 
 static void begin_colours(screen_view_t *view);
+
+/* Presses, and moves while pressed, in the form without a limit of columns. */
+static void switch_mouse(const screen_view_t *view, bool on)
+{
+  if (!view->has_mouse) return;
+  text_out(on ? "\033[?1002;1006h" : "\033[?1002;1006l");
+  fflush(stdout);
+}
+
+void screen_view_report_mouse(screen_view_t *view)
+{
+  const char *mouse = tigetstr("kmous");
+  view->has_mouse = mouse && mouse != (char *)-1 && *mouse;
+  switch_mouse(view, true);
+}
 
 /* --- opening and closing --- */
 
@@ -128,7 +143,10 @@ fail:
 void screen_view_close(screen_view_t *view)
 {
   if (!view) return;
-  if (!view->suspended) endwin();
+  if (!view->suspended) {
+    switch_mouse(view, false);
+    endwin();
+  }
   delscreen(view->screen);
   release_signals(view);
   free(view);
@@ -149,7 +167,9 @@ static void go_on(screen_view_t *view)
   if (view->terminal->keyboard) return;
   terminal_open(view->terminal);
   view->suspended = !view->terminal->keyboard;
-  if (!view->suspended) resize();
+  if (view->suspended) return;
+  switch_mouse(view, true);
+  resize();
 }
 
 /* After a stop that was not announced (SIGSTOP) the terminal is as whoever had it meanwhile left
@@ -162,14 +182,19 @@ static void continued(screen_view_t *view)
   }
   terminal_continue(view->terminal);
   view->suspended = !view->terminal->keyboard;
-  if (!view->suspended) resize();
+  if (view->suspended) return;
+  switch_mouse(view, true);
+  resize();
 }
 
 static void suspend(screen_view_t *view)
 {
   static const struct sigaction stops = {.sa_handler = SIG_DFL};
   struct sigaction ours;
-  if (!view->suspended) endwin();
+  if (!view->suspended) {
+    switch_mouse(view, false);
+    endwin();
+  }
   view->suspended = true;
   terminal_close(view->terminal);
   sigaction(SIGTSTP, &stops, &ours);

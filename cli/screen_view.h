@@ -18,6 +18,9 @@ screen_view_t *screen_view_open(terminal_t *terminal, int rows_min, int columns_
 /* Leaves the terminal as it was. Accepts NULL. */
 void screen_view_close(screen_view_t *view);
 
+/* Makes the terminal report the mouse, if it can: KEY_MOUSE. */
+void screen_view_report_mouse(screen_view_t *view);
+
 /* Readable when the terminal has another size, or the program is to be stopped or continues. */
 int screen_view_fd(const screen_view_t *view);
 /* Handles that; returns when the program continues. */

@@ -37,3 +37,8 @@ bool screen_view_show(screen_view_t *view, screen_draw_t *draw, const void *pict
   (void)picture;
   return false;
 }
+
+void screen_view_report_mouse(screen_view_t *view)
+{
+  (void)view;
+}

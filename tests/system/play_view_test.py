@@ -284,6 +284,20 @@ class PlayViewTest(ViewTest):
         view.press(b"q")
         view.finish()
 
+    def test_the_mouse_on_the_timeline(self):
+        view = self.play(self.hour_bag(), "-p")
+        view.expect("0.00 s of 3602.00 s")
+        self.assertIn(b"\x1b[?1002;1006h", view.raw)
+        view.press(b"\x1b[<0;80;3M")  # the bracket, and not the timeline
+        view.press(b"\x1b[<0;79;3M", "3602.00 s of")
+        view.press(b"\x1b[<0;79;3m\x1b[<0;2;3M", "0.00 s of 3602.00 s")
+        view.press(b"\x1b[<32;41;3M", "1824.39 s of")  # moved
+        view.press(b"\x1b[<0;40;8Mu")  # elsewhere; all of the drag is undone
+        view.until(lambda: view.row(1).startswith("3602.00 s of"), "the place before the drag")
+        view.press(b"q")
+        view.finish()
+        self.assertGreater(view.raw.rfind(b"\x1b[?1002;1006l"), view.raw.rfind(b"\x1b[?1002;1006h"))
+
     def colours_of(self, **environment):
         self.environment.pop("NO_COLOR", None)
         self.environment.update(environment)

@@ -55,8 +55,8 @@ class ProgressTest(CommandTest):
         terminal.expect(b"\rbag convert: ")  # again
         os.remove(self.flag)
         data, status = self.read_to_end(terminal)
-        before, _, after = data.rpartition(CLEARED)
-        self.assertEqual(status, 0)
+        before, cleared, after = data.rpartition(CLEARED)
+        self.assertEqual((status, cleared), (0, CLEARED), data)
         self.assertRegex(after, rb"^/\S*out: 3 messages, .*\r\n$")
         self.assertTrue(all(len(row) < 40 for row in before.split(b"\r")), data)
 
@@ -84,7 +84,7 @@ class ProgressTest(CommandTest):
         self.assertEqual((child.returncode, err), (0, b""))
 
     def test_every_command_takes_the_option(self):
-        for words in (["bag", "info"], ["bag", "check"], ["check"], ["bag", "recover"], ["bag", "cut"]):
+        for words in (["bag", "info"], ["bag", "check"], ["check"], ["bag", "recover"], ["bag", "cut"], ["manifest", "init"]):
             _, out, _ = self.result(*words, "--help")
             self.assertIn("  --quiet ", out, words)
         self.assertEqual(self.result("bag", "check", "--quiet", self.bag)[0], 0)
