@@ -79,7 +79,8 @@ void tb__report_write(const char *event)
       "\"ros_clocks\": %u, \"ros_clocks_made\": %u}\n",
       event, (long)getpid(), program, command, name, release->version, source, functions,
       tb__ros_clocks_following(), tb__ros_clocks_made());
-  int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  /* A pipe that nothing reads from is an error; it does not block. */
+  int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
   if (file < 0 || write(file, line, (size_t)length) != length)
     tb__rcl_note("%s=%s cannot be written: %s", VARIABLE, path, strerror(errno));
   if (file >= 0) close(file);

@@ -1,6 +1,7 @@
 #include "rcl/shared_time.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/source.h>
@@ -26,18 +27,18 @@ typedef enum decision {
 static _Atomic int decision;
 static tb__mutex_t mutex = TB__MUTEX_INIT; /* the loader is not called under it */
 static tb__librcl_release_t release;       /* by mutex, until it is decided */
+static char decided_by[256];               /* the same: the program may change its environment */
 static _Thread_local bool is_deciding;     /* on this thread: its calls go to librcl */
 
 const char *tb__shared_time_name(void)
 {
-  const char *name = getenv(VARIABLE);
-  return name ? name : "";
+  return decided_by;
 }
 
-static decision_t decide(const tb__librcl_t *rcl, tb__librcl_release_t *out_release)
+static decision_t decide(const tb__librcl_t *rcl, const char *name,
+                         tb__librcl_release_t *out_release)
 {
-  const char *name = tb__shared_time_name();
-  if (!name[0]) return NO_SOURCE;
+  if (!name || !name[0]) return NO_SOURCE;
   if (strncmp(name, "shm:", 4) != 0) return NO_SHARED_TIME;
   tb__librcl_recognise(rcl, out_release);
   return out_release->name ? FOLLOWED : LEFT_ALONE;
@@ -62,13 +63,15 @@ static bool decide_once(void)
   const tb__librcl_t *rcl = tb__librcl();
   tb__librcl_release_t own = {0};
   if (is_deciding || !rcl) return false;
+  const char *name = getenv(VARIABLE);
   is_deciding = true;
-  decision_t decided = decide(rcl, &own);
+  decision_t decided = decide(rcl, name, &own);
   is_deciding = false;
   tb__mutex_lock(&mutex);
   bool is_first = atomic_load(&decision) == UNDECIDED;
   if (is_first) {
     release = own;
+    snprintf(decided_by, sizeof decided_by, "%s", name ? name : "");
     atomic_store(&decision, decided);
   }
   tb__mutex_unlock(&mutex);

@@ -18,7 +18,7 @@ bool tb__shared_time_is_followed(void);
 /* What its librcl is; NULL until that is decided, and where no shared time is named. */
 const tb__librcl_release_t *tb__shared_time_release(void);
 
-/* The name in TIMEBASE_SOURCE. */
+/* What TIMEBASE_SOURCE was when it was decided. */
 const char *tb__shared_time_name(void);
 
 /* Makes the clock, if it is not made yet. An error is also noted. [any thread] */

@@ -7,7 +7,7 @@
 #include "rcl/following.h"
 #include "source/wake_area.h"
 
-#define MANY 40 /* callbacks, and timers: more than their tables begin with */
+#define MANY 20 /* callbacks, and timers: more than their tables begin with */
 
 bool rcutils_error_is_set(void);
 void rcutils_reset_error(void);

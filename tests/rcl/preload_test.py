@@ -138,6 +138,10 @@ class Preload(unittest.TestCase):
             run("jazzy", "plain", None, TIMEBASE_RCL_REPORT=path)
             with open(path, encoding="ascii") as file:
                 lines = [json.loads(line) for line in file]
+            pipe = os.path.join(folder, "pipe")
+            os.mkfifo(pipe)  # without a reader
+            _, err = run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=pipe)
+            self.assertRegex(err[0], "TIMEBASE_RCL_REPORT=.* cannot be written: No such device")
             _, err = run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=folder)
         self.assertEqual(len(err), 2)
         self.assertRegex(err[0], "TIMEBASE_RCL_REPORT=.* cannot be written: Is a directory")
