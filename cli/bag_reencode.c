@@ -35,7 +35,7 @@ tb_status_t bag_reencode_check(const tb_bag_topic_t *topic, tb_error_t *error)
 
 /* --- topics --- */
 
-static tb_reencoder_type_t type_of(const tb_bag_topic_t *topic)
+tb_reencoder_type_t bag_reencode_type(const tb_bag_topic_t *topic)
 {
   const char *encoding = is_ros1(topic->serialization_format) ? "ros1msg"
                          : *topic->definition_encoding        ? topic->definition_encoding
@@ -47,7 +47,7 @@ static tb_reencoder_type_t type_of(const tb_bag_topic_t *topic)
 static tb_status_t find(const bag_reencode_t *reencode, const tb_bag_topic_t *topic,
                         tb_reencoder_t **out, tb_error_t *error)
 {
-  const tb_reencoder_type_t type = type_of(topic);
+  const tb_reencoder_type_t type = bag_reencode_type(topic);
   tb_status_t status = bag_reencode_check(topic, error);
   if (status) return status;
   return tb_reencoder_find(&type, reencode->folders, reencode->folder_count, out, error);

@@ -41,6 +41,9 @@ bool bag_reencode_fits(const char *serialization_format, const char *storage_id)
  * TB_ERR_UNSUPPORTED, TB_ERR_CORRUPT. */
 tb_status_t bag_reencode_check(const tb_bag_topic_t *topic, tb_error_t *error);
 
+/* The type of its messages, also where a definition without fields has no encoding. */
+tb_reencoder_type_t bag_reencode_type(const tb_bag_topic_t *topic);
+
 /* Looks at each topic, or those with wanted[i], and reports what is left out and what is kept. With
  * `is_on`, topics of the other generation that a storage could hold are re-encoded too.
  * TB_ERR_NO_MEMORY. */

@@ -211,10 +211,23 @@ static bool pause_for_a_look(bridge_t *bridge)
   return poll(&fd, 1, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS) <= 0;
 }
 
+/* The master would end the older one, and each takes the other for itself. True: printed. */
+static bool has_namesake(const bridge_t *bridge, const bridge_view_t *view)
+{
+  const tb_ros1_graph_node_t *node = bridge_view_namesake(view);
+  if (!node) return false;
+  text_err(
+      "timebase %s: a node of ROS 1 is named %s already (process %d, %s); give each bridge a name "
+      "of its own with --node\n",
+      bridge->command->name, node->name, (int)node->pid, node->uri);
+  return true;
+}
+
 /* Whether to begin, by what is seen. */
 static bridge_verdict_t decide_by(bridge_t *bridge, const bridge_view_t *view)
 {
   if (!bridge_look_is_settled(&bridge->look, view)) return BRIDGE_WAIT;
+  if (has_namesake(bridge, view)) return BRIDGE_REFUSED;
   return bridge->arguments->clock ? bridge_direction_decide(&bridge->direction, view) : BRIDGE_GO;
 }
 
@@ -253,7 +266,7 @@ static int carry(bridge_t *bridge)
   while (!result && show(bridge) && pause_for_a_look(bridge)) {
     if (!bridge_look_take(&bridge->look, &view)) continue;
     bridge_view_mark(&bridge->ends); /* again: the master may have been restarted */
-    result = check_clock(bridge, &view);
+    result = has_namesake(bridge, &view) ? EXIT_CHECK : check_clock(bridge, &view);
     if (!result) result = bridge_topics_look(&bridge->topics, &view);
     bridge_view_release(&view);
   }

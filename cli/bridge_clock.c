@@ -1,10 +1,10 @@
 #include "bridge_clock.h"
 
+#include <string.h>
 #include <timebase/generic.h>
 
 #include "clock_gauge.h"
 
-#define ROS1_TYPE  "rosgraph_msgs/Clock"
 #define ROS1_MD5   "a9c97c1d230cfc112e270351a944ee47"
 #define ROS2_TYPE  "rosgraph_msgs/msg/Clock"
 #define ROS1_BYTES 8
@@ -92,7 +92,8 @@ static uint32_t word_at(const uint8_t *bytes)
 static void on_ros1_tick(const tb_ros1_sample_t *sample, void *user)
 {
   const uint8_t *bytes = sample->message;
-  uint32_t nanoseconds = sample->size == ROS1_BYTES ? word_at(bytes + 4) : UINT32_MAX;
+  bool is_clock = sample->size == ROS1_BYTES && strcmp(sample->type.md5sum, ROS1_MD5) == 0;
+  uint32_t nanoseconds = is_clock ? word_at(bytes + 4) : UINT32_MAX;
   if (nanoseconds >= TB_NS_PER_S)
     drop(user);
   else
@@ -120,13 +121,13 @@ void bridge_clock_set_carrying(bridge_clock_t *clock, bool is_carrying)
 
 static tb_status_t open_to_ros2(bridge_clock_t *clock, tb_error_t *error)
 {
-  static const tb_ros1_message_type_t type = {ROS1_TYPE, ROS1_MD5, ""};
   tb_ros1_subscription_options_t options = {.callback = on_ros1_tick, .user = clock};
   tb_status_t status = tb_ros2_node_create_clock_publisher(clock->ends->node, BRIDGE_CLOCK_TOPIC,
                                                            NULL, &clock->to_ros2, error);
   if (status) return status;
   bridge_clock_set_carrying(clock, true);
-  return tb_ros1_subscription_create(clock->ends->ros1, BRIDGE_CLOCK_TOPIC, &type, &options,
+  /* Of any type: roslib/Clock, the name in old graphs, is the same. */
+  return tb_ros1_subscription_create(clock->ends->ros1, BRIDGE_CLOCK_TOPIC, NULL, &options,
                                      &clock->from_ros1, error);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros1_parameter.h>
+#include <unistd.h>
 
 #include "text.h"
 
@@ -217,6 +218,17 @@ const char *bridge_view_bridge(const bridge_view_t *view, bridge_side_t from, co
   for (size_t i = 0; i < count && i < PUBLISHERS_MAX; i++)
     if (bridge_view_subscribes(view, from, topic, names[i]) && is_marked(view, names[i]))
       return names[i];
+  return NULL;
+}
+
+const tb_ros1_graph_node_t *bridge_view_namesake(const bridge_view_t *view)
+{
+  for (size_t i = 0; i < view->ros1->node_count; i++) {
+    const tb_ros1_graph_node_t *node = &view->ros1->nodes[i];
+    bool is_other =
+        node->state == TB_ROS1_NODE_ALIVE && node->pid && node->pid != (int32_t)getpid();
+    if (is_other && strcmp(node->name, view->own) == 0) return node;
+  }
   return NULL;
 }
 

@@ -44,6 +44,9 @@ bool bridge_view_subscribes(const bridge_view_t *view, bridge_side_t side, const
 /* The node, other than ours, that carries the topic from that side; NULL: none. */
 const char *bridge_view_bridge(const bridge_view_t *view, bridge_side_t from, const char *topic);
 
+/* A running node of ROS 1 that has the name of ours; NULL: none, or it is ours. */
+const tb_ros1_graph_node_t *bridge_view_namesake(const bridge_view_t *view);
+
 /* Sets the parameter by which other bridges know this one, or deletes it. */
 tb_status_t bridge_view_mark(const bridge_ends_t *ends);
 void bridge_view_unmark(const bridge_ends_t *ends);

@@ -64,7 +64,7 @@ static void describe(const play_reencoded_t *self, play_reencoded_topic_t *topic
 static tb_status_t find_counterpart(play_reencoded_topic_t *topic, const tb_bag_topic_t *info,
                                     tb_error_t *error)
 {
-  const tb_reencoder_type_t from = {info->type, info->definition_encoding, info->definition};
+  const tb_reencoder_type_t from = bag_reencode_type(info);
   return tb_reencoder_find(&from, NULL, 0, &topic->reencoder, error);
 }
 

@@ -10,6 +10,7 @@
 
 #include "platform/mutex.h"
 #include "platform/thread.h"
+#include "ros1/turns.h"
 
 /* A descriptor. Removing it from within `ready` is allowed. */
 typedef struct tb__ros1_watch {
@@ -44,6 +45,7 @@ typedef struct tb__ros1_loop {
   atomic_bool must_stop;
   tb__mutex_t mutex;
   tb__ros1_task_t *tasks; /* guarded by the mutex; in order */
+  tb__ros1_turns_t turns; /* of calls to peers that many are made to */
 } tb__ros1_loop_t;
 
 /* TB_ERR_SYSTEM. [any thread] */

@@ -17,6 +17,8 @@
 struct tb__ros1_farewell {
   struct tb__ros1_farewell *next;
   tb__ros1_node_t *node;
+  tb__ros1_turn_t turn;
+  tb__xmlrpc_writer_t call; /* until it is its turn */
   tb__xmlrpc_exchange_t exchange;
   const char *renews; /* NULL: nothing */
   char topic[TB__ROS1_NAME_SIZE];
@@ -116,6 +118,8 @@ void tb__ros1_node_begin(tb__ros1_node_t *node, tb__ros1_loop_t *loop)
 static void farewell_free(tb__ros1_farewell_t *farewell)
 {
   tb__ros1_node_t *node = farewell->node;
+  tb__ros1_turn_give(&node->loop->turns, &farewell->turn);
+  tb__xmlrpc_writer_fini(&farewell->call);
   free(farewell);
   atomic_fetch_sub(&node->farewell_count, 1);
   tb__futex_wake_all(&node->farewell_count);
@@ -148,6 +152,14 @@ static void farewell_done(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_mess
   farewell_end(farewell);
 }
 
+static void say_now(tb__ros1_turn_t *turn)
+{
+  tb__ros1_farewell_t *farewell = TB__ROS1_OWNER(turn, tb__ros1_farewell_t, turn);
+  tb__ros1_node_t *node = farewell->node;
+  tb__xmlrpc_exchange_start(&farewell->exchange, node->loop, &node->master, &farewell->call,
+                            farewell_done);
+}
+
 void tb__ros1_node_say(tb__ros1_node_t *node, tb__xmlrpc_writer_t *call, const char *renews,
                        const char *topic)
 {
@@ -161,7 +173,8 @@ void tb__ros1_node_say(tb__ros1_node_t *node, tb__xmlrpc_writer_t *call, const c
   if (renews) snprintf(farewell->topic, sizeof farewell->topic, "%s", topic);
   TB__CHAIN_APPEND(node->farewells, farewell);
   atomic_fetch_add(&node->farewell_count, 1);
-  tb__xmlrpc_exchange_start(&farewell->exchange, node->loop, &node->master, call, farewell_done);
+  farewell->call = *call;
+  tb__ros1_turn_take(&node->loop->turns, &farewell->turn, &node->master, say_now);
 }
 
 static void end_calls(void *user)

@@ -49,6 +49,7 @@ static void close_all(tb__publisher_link_t *link)
   tb__ros1_loop_unwatch(link->loop, &link->watch);
   tb__ros1_loop_clear_timer(link->loop, &link->timer);
   if (fd >= 0) close(fd);
+  tb__ros1_turn_give(&link->loop->turns, &link->turn);
   free(link->bytes);
   link->bytes = NULL;
   link->size = link->room = link->sent = 0;
@@ -189,6 +190,7 @@ static bool take_header(tb__publisher_link_t *link, const uint8_t *bytes, size_t
     return false;
   }
   link->state = TB__LINK_OPEN;
+  tb__ros1_turn_give(&link->loop->turns, &link->turn);
   link->events.changed(link, link->events.user);
   return true;
 }
@@ -337,8 +339,9 @@ static void answered(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_message_t
   }
 }
 
-static void begin(tb__publisher_link_t *link)
+static void ask(tb__ros1_turn_t *turn)
 {
+  tb__publisher_link_t *link = TB__ROS1_OWNER(turn, tb__publisher_link_t, turn);
   tb__xmlrpc_writer_t call;
   tb__xmlrpc_begin_call(&call, "requestTopic");
   tb__xmlrpc_put_string(&call, link->node_name);
@@ -351,6 +354,11 @@ static void begin(tb__publisher_link_t *link)
   tb__xmlrpc_end(&call);
   link->state = TB__LINK_ASKING;
   tb__xmlrpc_exchange_start(&link->exchange, link->loop, &link->uri, &call, answered);
+}
+
+static void begin(tb__publisher_link_t *link)
+{
+  tb__ros1_turn_take(&link->loop->turns, &link->turn, &link->uri, ask);
 }
 
 tb_status_t tb__publisher_link_create(tb__ros1_loop_t *loop, const char *node_name,
@@ -381,4 +389,9 @@ void tb__publisher_link_destroy(tb__publisher_link_t *link)
   if (!link) return;
   close_all(link);
   free(link);
+}
+
+bool tb__publisher_link_fails(const tb__publisher_link_t *link)
+{
+  return link->state != TB__LINK_OPEN && link->retry_ns > RETRY_FIRST_NS;
 }

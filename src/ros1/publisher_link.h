@@ -47,6 +47,7 @@ typedef struct tb__publisher_link {
   tb__publisher_link_events_t events;
   tb__ros1_uri_t uri; /* of the node's XML-RPC server */
   tb__publisher_link_state_t state;
+  tb__ros1_turn_t turn; /* until it is open; while idle it may wait for it */
   tb__xmlrpc_exchange_t exchange;
   tb__ros1_dial_t dial;
   tb__ros1_watch_t watch;
@@ -69,6 +70,8 @@ tb_status_t tb__publisher_link_create(tb__ros1_loop_t *loop, const char *node_na
                                       const tb__publisher_link_events_t *events,
                                       tb__publisher_link_t **out) TB_WARN_UNUSED;
 void tb__publisher_link_destroy(tb__publisher_link_t *link);
+/* Whether it is not open, and was lost since the last message. */
+bool tb__publisher_link_fails(const tb__publisher_link_t *link);
 
 /* What the header of a publisher must have: `error` none, md5sum and type those of the topic.
  * Copies its name. TB_ERR_CORRUPT, TB_ERR_LIMIT; TB_ERR_TRANSPORT: it refused; TB_ERR_VERSION:

@@ -16,6 +16,7 @@ static void answered(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_message_t
   const tb__xmlrpc_value_t *value;
   const char *text;
   int64_t code;
+  tb__ros1_turn_give(&self->node->loop->turns, &self->turn);
   if (self->is_stale) tb__ros1_loop_set_timer_in(self->node->loop, &self->timer, RENEW_NS);
   self->is_stale = false;
   if (!answer) {
@@ -44,12 +45,15 @@ static void end_call(const tb__ros1_registration_t *self, tb__xmlrpc_writer_t *o
   tb__xmlrpc_end(out);
 }
 
-static void call(tb__ros1_timer_t *timer)
+static void call_now(tb__ros1_turn_t *turn)
 {
-  tb__ros1_registration_t *self = TB__ROS1_OWNER(timer, tb__ros1_registration_t, timer);
+  tb__ros1_registration_t *self = TB__ROS1_OWNER(turn, tb__ros1_registration_t, turn);
   tb__ros1_node_t *node = self->node;
   tb__xmlrpc_writer_t request;
-  if (node->is_displaced || self->exchange.is_active) return;
+  if (node->is_displaced) { /* while it waited */
+    tb__ros1_turn_give(&node->loop->turns, turn);
+    return;
+  }
   self->called_ns = tb__real_steady_now_ns();
   begin_call(self, self->call, &request);
   tb__xmlrpc_put_string(&request, self->type);
@@ -57,8 +61,17 @@ static void call(tb__ros1_timer_t *timer)
   tb__xmlrpc_exchange_start(&self->exchange, node->loop, &node->master, &request, answered);
 }
 
+static void call(tb__ros1_timer_t *timer)
+{
+  tb__ros1_registration_t *self = TB__ROS1_OWNER(timer, tb__ros1_registration_t, timer);
+  tb__ros1_node_t *node = self->node;
+  if (node->is_displaced || self->turn.state != TB__TURN_NONE) return;
+  tb__ros1_turn_take(&node->loop->turns, &self->turn, &node->master, call_now);
+}
+
 void tb__ros1_registration_renew(tb__ros1_registration_t *self)
 {
+  if (self->turn.state == TB__TURN_WAITING) return;
   if (self->exchange.is_active) {
     self->is_stale = true; /* it may be answered with what was true before */
     return;
@@ -83,6 +96,7 @@ void tb__ros1_registration_end(tb__ros1_registration_t *self)
   TB__CHAIN_REMOVE(node->registrations, self);
   tb__ros1_loop_clear_timer(node->loop, &self->timer);
   tb__xmlrpc_exchange_cancel(&self->exchange);
+  tb__ros1_turn_give(&node->loop->turns, &self->turn);
   if (!self->called_ns || tb__ros1_node_renew(node, self->call, self->topic)) return;
   begin_call(self, self->farewell, &farewell);
   end_call(self, &farewell);

@@ -15,6 +15,7 @@ typedef struct tb__ros1_registration {
   const char *topic, *type;
   /* The array that the master has answered: the URIs of the other side. On the loop's thread. */
   void (*registered)(struct tb__ros1_registration *self, const tb__xmlrpc_value_t *uris);
+  tb__ros1_turn_t turn; /* while the exchange is active, and before */
   tb__xmlrpc_exchange_t exchange;
   tb__ros1_timer_t timer; /* of the next call */
   int64_t called_ns;      /* when the last one was begun; 0: never */

@@ -43,27 +43,47 @@ static tb__publisher_link_t *find_link(tb__ros1_subscription_t *self, const tb__
   return NULL;
 }
 
+/* One that fails, the longest first: a node that was killed stays known to the master for good, and
+ * must not keep the place of one that is there. */
+static tb__publisher_link_t *find_failed(const tb__ros1_subscription_t *self)
+{
+  tb__publisher_link_t *found = NULL;
+  for (tb__publisher_link_t *link = self->links; link; link = link->next)
+    if (tb__publisher_link_fails(link) && (!found || link->retry_ns > found->retry_ns))
+      found = link;
+  return found;
+}
+
 static void add_publisher(tb__ros1_subscription_t *self, const char *text)
 {
   tb__ros1_uri_t uri;
   size_t count;
   if (!text || !tb__ros1_uri_parse(text, &uri)) return;
   tb__publisher_link_t *link = find_link(self, &uri, &count);
-  if (!link && count >= TB__SUBSCRIPTION_LINKS_MAX) {
+  tb__publisher_link_t *failed = NULL;
+  if (!link && count >= TB__SUBSCRIPTION_LINKS_MAX) failed = find_failed(self);
+  if (!link && count >= TB__SUBSCRIPTION_LINKS_MAX && !failed) {
     if (!self->reported_too_many)
-      tb__log(TB_LOG_WARN, "%s: more than %d publishers; the others are not connected to",
+      tb__log(TB_LOG_WARN, "%s: more than %d publishers; the others wait until one of these fails",
               self->name, TB__SUBSCRIPTION_LINKS_MAX);
     self->reported_too_many = true;
     return;
   }
   const tb__publisher_link_events_t events = {link_changed, link_message, self};
-  if (!link) {
-    if (tb__publisher_link_create(self->node->loop, self->node->name, &self->topic, &uri, &events,
-                                  &link))
-      return; /* it is tried again with the next registration */
-    TB__CHAIN_APPEND(self->links, link);
-  }
-  link->is_listed = true;
+  if (failed) remove_link(self, failed);
+  if (link || tb__publisher_link_create(self->node->loop, self->node->name, &self->topic, &uri,
+                                        &events, &link))
+    return; /* without memory it is tried again with the next registration */
+  TB__CHAIN_APPEND(self->links, link);
+}
+
+static void mark_publisher(tb__ros1_subscription_t *self, const char *text)
+{
+  tb__ros1_uri_t uri;
+  size_t count;
+  if (!text || !tb__ros1_uri_parse(text, &uri)) return;
+  tb__publisher_link_t *link = find_link(self, &uri, &count);
+  if (link) link->is_listed = true;
 }
 
 static void set_publishers(tb__ros1_subscription_t *self, const tb__xmlrpc_value_t *uris)
@@ -71,11 +91,13 @@ static void set_publishers(tb__ros1_subscription_t *self, const tb__xmlrpc_value
   for (tb__publisher_link_t *link = self->links; link; link = link->next)
     link->is_listed = false;
   for (const tb__xmlrpc_value_t *uri = uris->first; uri; uri = uri->next)
-    add_publisher(self, tb__xmlrpc_string(uri));
+    mark_publisher(self, tb__xmlrpc_string(uri));
   for (tb__publisher_link_t *link = self->links, *next; link; link = next) {
     next = link->next;
     if (!link->is_listed) remove_link(self, link);
   }
+  for (const tb__xmlrpc_value_t *uri = uris->first; uri; uri = uri->next)
+    add_publisher(self, tb__xmlrpc_string(uri));
 }
 
 /* --- the master --- */

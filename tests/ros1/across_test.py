@@ -29,12 +29,13 @@ def write_bag(path):
     import rospy
     from geometry_msgs.msg import PoseStamped
     from rosgraph_msgs.msg import Clock, Log
-    from std_msgs.msg import String
+    from std_msgs.msg import Empty, String
     own = genpy.dynamic.generate_dynamic("own_msgs/Thing", "uint8 value\n")["own_msgs/Thing"]
     latched = {"callerid": "/a", "latching": "1", "md5sum": String._md5sum, "topic": "/name",
                "type": String._type, "message_definition": String._full_text}
     with rosbag.Bag(path, "w") as bag:
         bag.write("/name", String(data="robot"), rospy.Time(1000), connection_header=latched)
+        bag.write("/empty", Empty(), rospy.Time(1000))
         bag.write("/rosout", Log(msg="hello"), rospy.Time(1000))
         bag.write("/thing", own(7), rospy.Time(1000))
         for i in range(COUNT):
@@ -68,23 +69,23 @@ class AcrossTest(PeersTest):
         bag, recorded, back = self.path("in.bag"), self.path("ros2"), self.path("back.bag")
         write_bag(bag)
         recorder = self.start(self.timebase, "record", "-o", recorded, "--topics", "/clock", "/name",
-                              "/pose", "/talk", "/thing", "/rosout")
+                              "/empty", "/pose", "/talk", "/thing", "/rosout")
         self.assertIn("recording", recorder.stdout.readline())
         played = self.run_timebase("play", bag, "--delay", "1")
         self.assertEqual(played.stderr.count("/rosout (rosgraph_msgs/Log) is not played: "), 1)
-        wait_until(lambda: f"recorded {3 * COUNT + 2} messages" in recorder.stdout.readline(), "all")
+        wait_until(lambda: f"recorded {3 * COUNT + 3} messages" in recorder.stdout.readline(), "all")
         recorder.send_signal(signal.SIGINT)
         recorder.communicate(timeout=LIMIT_S)
         shown = self.run_timebase("bag", "info", recorded).stdout
-        for line in (r"/clock +rosgraph_msgs/msg/Clock +100 ", r"/name +std_msgs/msg/String +1 ",
+        for line in (r"/clock +rosgraph_msgs/msg/Clock +100 ", r"/name +std_msgs/msg/String +1 ", r"/empty +std_msgs/msg/Empty +1 ",
                      r"/pose +geometry_msgs/msg/PoseStamped +100 ", r"/thing +own_msgs/msg/Thing +1 "):
             self.assertRegex(shown, line)
 
-        recorder = self.record(back, "/name", "/pose", "/talk", "/clock")
+        recorder = self.record(back, "/name", "/pose", "/talk", "/clock", "/empty")
         self.run_timebase("play", recorded, "--ros1", "--exclude-topics", "/thing")
         self.stop(recorder)
         out, original = read(back), read(bag)
-        for topic in ("/name", "/talk", "/clock"):
+        for topic in ("/name", "/talk", "/clock", "/empty"):
             self.assertEqual(out[topic], original[topic], topic)
         for i, (pose, before) in enumerate(zip(out["/pose"][3], original["/pose"][3])):
             self.assertEqual(pose, before)

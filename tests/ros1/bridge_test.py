@@ -28,8 +28,8 @@ START_S = 1_700_000_000
 DOMAIN = 96  # to 99, one for each test in turn
 ROSPY_FOLLOWER = os.path.join(HERE, "rospy_follower.py")
 SIMULATOR = """
-import rospy, sys
-from rosgraph_msgs.msg import Clock
+import genpy.dynamic, rospy, sys
+Clock = genpy.dynamic.generate_dynamic(sys.argv[2], "time clock\\n")[sys.argv[2]]
 rospy.init_node(sys.argv[1], disable_rostime=True, disable_rosout=True)
 publisher = rospy.Publisher("/clock", Clock, queue_size=1)
 rate = rospy.Rate(100)
@@ -171,8 +171,8 @@ class BridgeTest(ros1_graph.Ros1Test):
         return Process(self, ["/usr/lib/rosbag/play", "--clock", "__name:=player", *arguments, self.bag],
                        self.environment)
 
-    def simulator(self, name):
-        return Process(self, ["/usr/bin/python3", "-c", SIMULATOR, name], self.environment, stdin=subprocess.PIPE)
+    def simulator(self, name, kind="rosgraph_msgs/Clock"):
+        return Process(self, ["/usr/bin/python3", "-c", SIMULATOR, name, kind], self.environment, stdin=subprocess.PIPE)
 
     def pause(self, data):
         subprocess.run(["/usr/bin/rosservice", "call", "/player/pause_playback", str(data).lower()],
@@ -230,7 +230,7 @@ class BridgeTest(ros1_graph.Ros1Test):
         bridge = self.bridge("--from", "ros1")
         self.until_carrying(bridge, "ros1")
         watch = self.timebase("watch", "--json")
-        simulator = self.simulator("simulator")
+        simulator = self.simulator("simulator", "roslib/Clock")  # its name in old graphs
         bridge.expect_report(lambda reports: reports[-1]["publishers"] == 1)
         watch.expect_report(lambda reports: reports[-1]["matched"] == 1)
         times = [5, 5, 6.5, 5.5, 0, 3_000_000_000, 7]
@@ -314,6 +314,17 @@ class BridgeTest(ros1_graph.Ros1Test):
         node = self.until_carrying(back, "ros2")
         self.assertRegex(self.refused("--from", "ros1"),
                          f"{node} carries /clock from ROS 2 to ROS 1 already: carrying it back would be a loop")
+
+    def test_a_second_one_of_the_same_name_is_refused(self):
+        bridge = self.bridge("--from", "ros1", "--node", "twin")
+        self.until_carrying(bridge, "ros1")
+        wait_until(lambda: "/twin" in str(self.core.master.getSystemState("/test")[2][1]), "its registration")
+        for side in "ros1", "ros2":
+            self.assertRegex(self.refused("--from", side, "--node", "twin"), "a node of ROS 1 is named /twin already")
+        simulator = self.simulator("simulator")
+        bridge.expect_report(lambda reports: reports[-1].get("publishers") == 1)
+        simulator.write("10")
+        bridge.expect_report(lambda reports: reports[-1].get("ticks") == 1)
 
     def test_of_two_that_begin_at_once_one_ends(self):
         bridges = [self.bridge("--from", side, "--node", f"bridge_{side}") for side in ("ros1", "ros2")]

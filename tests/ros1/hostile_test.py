@@ -327,6 +327,20 @@ class HostileTest(ros1_graph.Ros1Test):
         follower.until_logged("more than 64 publishers")
         self.tick(publisher, follower, START + SECOND)
 
+    def test_killed_publishers_leave_room_for_one_that_lives(self):
+        """A master never forgets them."""
+        master, first, follower = self.following()
+        publisher = self.publisher()
+        dead = [f"http://127.0.0.{i + 2}:{first.server_port}/" for i in range(100)]
+        master.publishers = dead + [publisher.uri]
+
+        def is_connected():
+            master.slave().publisherUpdate("/master", "/clock", [])
+            time.sleep(0.1)
+            return publisher.connections
+        wait_until(is_connected, "a connection to the one that lives")
+        self.tick(publisher, follower, START + SECOND)
+
     # ---- hostile masters ----
 
     def test_masters_that_answer_with_garbage(self):
