@@ -13,7 +13,7 @@ static const command_t *const commands[] = {
     &command_bag_info,    &command_bag_check,  &command_bag_convert, &command_bag_cut,
     &command_bag_recover, &command_bag_list,   &command_bag_cat,
 #ifdef TB_CLI_PLAY
-    &command_bag_play,    &command_bag_record,
+    &command_bag_play,    &command_bag_record, &command_bag_burst,
 #endif
 };
 
@@ -141,7 +141,7 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_bag = {
     .name = "bag",
     .summary = "inspect, print, check, convert, cut and recover recordings",
-    .usage = "timebase bag info|cat|check|convert|cut|recover|list|play|record ...",
+    .usage = "timebase bag info|cat|check|convert|cut|recover|list|play|record|burst ...",
     .help =
         "See 'timebase bag COMMAND --help' for details. A recording is a folder, with or without\n"
         "metadata.yaml, or one of its files (.db3, .mcap, .zstd;\n"

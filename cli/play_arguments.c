@@ -89,6 +89,7 @@ static const struct option options[] = {
     {"progress-bar-update-rate", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"progress-bar-separation-lines", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"log-level", required_argument, NULL, ROSBAG2_LOG_LEVEL},
+    {"num-messages", required_argument, NULL, 'n'},
     BAG_LIMIT_OPTIONS,
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -412,6 +413,11 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return take_services(command, argc, argv, &arguments->exclude_services);
   case OPTION_DOMAIN:
     return command_parse_domain(command, optarg, &arguments->domain);
+  case 'n':
+    if (arguments->has_burst)
+      return command_parse_int(command, "--num-messages", optarg, 0, INT_MAX, &arguments->burst);
+    command_usage_error(command, "--num-messages is an option of 'timebase bag burst'");
+    return false;
   case OPTION_RUN:
     return command_parse_int(command, "--run", optarg, 1, INT_MAX, &arguments->run);
   default:
@@ -490,7 +496,7 @@ int play_arguments_parse(const command_t *command, int argc, char **argv,
 {
   int option, result = EXIT_OK;
   while (!result &&
-         (option = command_next_option(argc, argv, "-:r:ld:pe:x:m:s:i:h", options)) != -1) {
+         (option = command_next_option(argc, argv, "-:r:ld:pe:x:m:s:i:n:h", options)) != -1) {
     if (option == 'h') {
       *out_help = true;
       return EXIT_OK;
@@ -501,6 +507,16 @@ int play_arguments_parse(const command_t *command, int argc, char **argv,
     result = take_bag(argv[optind++], arguments);
   return result ? result : check(command, arguments);
 }
+
+const char play_burst_usage[] =
+    "timebase bag burst BAG... [-n N] [--start-offset S] [--topics T...] [-m A:=B...] ...";
+
+const char play_burst_help[] =
+    "Starts paused, sends the first N messages as fast as it can, and stays paused: SPACE, the\n"
+    "services and 'timebase ctl' go on from there. It ends when all messages have been sent.\n\n"
+    "  -n, --num-messages N   so many (default 0: all)\n"
+    "  -h, --help             this text\n\n"
+    "All options of 'timebase bag play' may be given.\n";
 
 const char play_usage[] =
     "timebase play BAG... [--clock [HZ]] [-r RATE] [-l] [-p] [-d S] [--start-offset S] "

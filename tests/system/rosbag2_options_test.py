@@ -36,6 +36,8 @@ RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--al
 --log-level info|--storage-preset-profile zstd_fast|--storage-preset-profile fastwrite|--storage-config-file x
 --compression-queue-size 1|--compression-threads 2|--compression-threads-priority 3|--compression-mode file
 --compression-format zstd"""
+BURST = """-s sqlite3|-i BAG sqlite3|--read-ahead-queue-size 10|--topics /a /b|--services /a /b
+--qos-profile-overrides-path x|-m a:=b|--remap a:=b c:=d|--storage-config-file x|--start-offset 1|-n 5|--num-messages 5"""
 INFO = "-t|--topic-name|-v|--verbose|-s mcap|--storage mcap|--sort name|--sort type|--sort count"
 LIST = "-v|--verbose"
 WITHOUT_EFFECT = {
@@ -43,6 +45,7 @@ WITHOUT_EFFECT = {
              "--progress-bar-update-rate", "--progress-bar-separation-lines"},
     "record": {"-p", "--polling-interval", "--storage-config-file", "--compression-queue-size",
                "--compression-threads", "--compression-threads-priority"},
+    "burst": {"-s", "--storage-config-file"},
     "info": {"-s", "--storage"},
     "list": set(),
 }
@@ -52,7 +55,7 @@ class OptionsTest(CommandTest):
     domains = itertools.cycle((53, 54))
 
     def test_names(self):
-        for verb, options in (("play", PLAY), ("record", RECORD), ("info", INFO), ("list", LIST)):
+        for verb, options in (("play", PLAY), ("record", RECORD), ("burst", BURST), ("info", INFO), ("list", LIST)):
             for words in (option.split() for option in re.split(r"[|\n]", options)):
                 status, out, err = self.result("bag", verb, *words, "--help")
                 self.assertEqual(status, 0, (verb, words, err))
@@ -76,6 +79,21 @@ class OptionsTest(CommandTest):
         status, _, err = self.result("bag", "play", BAG, "--services", "/add")
         self.assertEqual(status, 2)
         self.assertIn("has no topic /add/_service_event", err)
+
+    def test_burst(self):
+        """The first messages at once, without a subscription; then it is paused, or it has ended."""
+        player = self.run_command("bag", "burst", "-n", "10", BAG)
+        player.expect_error("10 messages sent, paused")
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+        self.assertRegex(player.seen[-1], r"^stopped at 0\.\d+ s of 30\.00 s: 10 messages$")
+        status, out, err = self.result("bag", "burst", BAG)
+        self.assertEqual(status, 0)
+        self.assertIn("played to the end at 30.00 s of 30.00 s: 363 messages", out)
+        self.assertIn("363 messages sent\n", err)
+        status, _, err = self.result("bag", "play", "-n", "1", BAG)
+        self.assertEqual(status, 2)
+        self.assertIn("is an option of 'timebase bag burst'", err)
 
     def test_a_launch_file(self):
         """What is recorded: the topics of one type, with what was said of the recording."""
