@@ -22,6 +22,7 @@ enum {
   OPTION_SIM_TIME,
   OPTION_PAUSED,
   OPTION_SNAPSHOT,
+  OPTION_SNAPSHOT_DURATION,
   OPTION_QOS,
   OPTION_DEPTH,
   OPTION_GAP,
@@ -198,6 +199,8 @@ static bool take_option(const command_t *command, int option, int argc, char **a
     return parse_chunks(command, arguments);
   case OPTION_LOG_TIME:
     return parse_log_time(command, arguments);
+  case OPTION_SNAPSHOT_DURATION:
+    return parse_duration(command, "--snapshot-duration", &recorder->snapshot_duration);
   case OPTION_FSYNC:
     return parse_duration(command, "--fsync-interval", &recorder->fsync_interval);
   case OPTION_DEPTH:
@@ -334,6 +337,8 @@ static int finish_arguments(const command_t *command, record_arguments_t *argume
   if (!check_expression(command, "--regex", graph->regex) ||
       !check_expression(command, "--exclude-regex", graph->exclude_regex))
     return EXIT_USAGE;
+  if (graph->recorder.snapshot_duration.ns > 0 && !graph->recorder.snapshot_mode)
+    return command_usage_error(command, "--snapshot-duration needs --snapshot-mode");
   if (arguments->use_sim_time) {
     if (arguments->has_log_time && graph->recorder.log_time != TB_RECORDER_TIME_ROS)
       return command_usage_error(command,
@@ -420,6 +425,7 @@ int record_arguments_parse(const command_t *command, int argc, char **argv,
       {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
       {"start-paused", no_argument, NULL, OPTION_PAUSED},
       {"snapshot-mode", no_argument, NULL, OPTION_SNAPSHOT},
+      {"snapshot-duration", required_argument, NULL, OPTION_SNAPSHOT_DURATION},
       {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
       {"max-depth", required_argument, NULL, OPTION_DEPTH},
       {"max-gap", required_argument, NULL, OPTION_GAP},
@@ -494,6 +500,8 @@ const char record_help[] =
     "  --start-paused         start paused; SPACE or ~/resume starts recording. Latched\n"
     "                         messages that arrived before get the time of the resume\n"
     "  --snapshot-mode        keep the newest messages in the cache; ~/snapshot writes them\n"
+    "  --snapshot-duration S  with that: only those of the last S by their log times (0: all that\n"
+    "                         the cache has room for)\n"
     "  --qos-profile-overrides-path F  QoS by topic, in YAML as for ros2 bag\n"
     "  --max-depth N          reduce a depth in F to at most N (default 100000)\n"
     "  --max-gap N            count a gap of up to N in a publisher's sequence numbers as "

@@ -32,7 +32,7 @@ RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--al
 --exclude-services /a|--include-unpublished-topics|--include-hidden-topics|--no-discovery|-p 100
 --polling-interval 100|--ignore-leaf-topics|--qos-profile-overrides-path x|-o x|--output x|-s mcap|--storage sqlite3
 -f cdr|--serialization-format cdr|-b 1000|--max-bag-size 1000|-d 10|--max-bag-duration 10|--max-cache-size 1000
---start-paused|--disable-keyboard-controls|--use-sim-time|--node-name x|--custom-data a=b c=d|--snapshot-mode
+--start-paused|--disable-keyboard-controls|--use-sim-time|--node-name x|--custom-data a=b c=d|--snapshot-mode|--snapshot-duration 5
 --log-level info|--storage-preset-profile zstd_fast|--storage-preset-profile fastwrite|--storage-config-file x
 --compression-queue-size 1|--compression-threads 2|--compression-threads-priority 3|--compression-mode file
 --compression-format zstd"""
@@ -70,6 +70,7 @@ class OptionsTest(CommandTest):
             ("record -a -f xml", "--serialization-format xml: unknown; use one of: cdr"),
             ("record -a --custom-data =b", "--custom-data =b: write KEY=VALUE"),
             ("record -a --storage-preset-profile best", "--storage-preset-profile best: unknown"),
+            ("record -a --snapshot-duration 5", "--snapshot-duration needs --snapshot-mode"),
             ("list", "missing: storage, converter"),
             ("list plugins", "list plugins: unknown"),
         ):
