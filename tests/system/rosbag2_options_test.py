@@ -33,6 +33,7 @@ RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--al
 --polling-interval 100|--ignore-leaf-topics|--qos-profile-overrides-path x|-o x|--output x|-s mcap|--storage sqlite3
 -f cdr|--serialization-format cdr|-b 1000|--max-bag-size 1000|-d 10|--max-bag-duration 10|--max-cache-size 1000
 --start-paused|--disable-keyboard-controls|--use-sim-time|--node-name x|--custom-data a=b c=d|--snapshot-mode|--snapshot-duration 5
+--all-actions|--actions /a /b|--exclude-actions /a
 --log-level info|--storage-preset-profile zstd_fast|--storage-preset-profile fastwrite|--storage-config-file x
 --compression-queue-size 1|--compression-threads 2|--compression-threads-priority 3|--compression-mode file
 --compression-format zstd"""
@@ -126,6 +127,20 @@ class OptionsTest(CommandTest):
         self.assertIn("place: a=b", out)
         self.assertEqual(sorted(self.result("bag", "info", "-t", path)[1].split()), ["/chatter", "/map_name"])
         self.assertEqual(self.result("bag", "list", "storage")[1], "mcap\nrosbag1\nsqlite3\n")
+
+    def test_actions(self):
+        """What belongs to an action is recorded by its name."""
+        path = os.path.join(self.folder, "of_action")
+        recorder = self.run_command("bag", "record", "--actions", "go", "-o", path)
+        recorder.expect("recording to")
+        pub = self.run_command("topic", "pub", "-t", "5", "-r", "50", "/go/_action/feedback", "std_msgs/msg/String",
+                               "data: here")
+        self.assertEqual(pub.wait(), 0, pub.errors)
+        recorder.child.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0, recorder.errors)
+        topic, = json.loads(self.result("bag", "info", "--json", path)[1])["topics"]
+        self.assertEqual(topic["name"], "/go/_action/feedback")
+        self.assertGreater(topic["count"], 0)
 
     def until_seen(self, node):
         while node not in self.result("nodes")[1]:
