@@ -337,6 +337,18 @@ static bool is_named(const encoder_t *encoder, uint32_t type, const char *name)
   return strcmp(encoder->schema->types[type].name, name) == 0;
 }
 
+/* With the two fields that it should have: definitions may be anything. */
+static bool is_time(const encoder_t *encoder, uint32_t type)
+{
+  const tb__schema_type_t *of = &encoder->schema->types[type];
+  const tb__schema_field_t *fields = &encoder->schema->fields[of->first_field];
+  if (!is_named(encoder, type, TIME_NAME) || of->field_count != 2) return false;
+  for (int i = 0; i < 2; i++)
+    if (fields[i].is.shape != TB__FIELD_SINGLE || tb__field_width(fields[i].is.kind) != 4)
+      return false;
+  return true;
+}
+
 /* The time now, in the two fields of a time. */
 static tb_status_t put_now(encoder_t *encoder)
 {
@@ -353,15 +365,15 @@ static bool put_named(encoder_t *encoder, uint32_t type, value_t value, tb_statu
 {
   if (!value || value->kind != TB__YAML_SCALAR) return false;
   const tb__schema_type_t *of = &encoder->schema->types[type];
-  if (is_named(encoder, type, TIME_NAME) && !strcmp(value->text, "now")) {
+  if (is_time(encoder, type) && !strcmp(value->text, "now")) {
     *status = put_now(encoder);
     return true;
   }
   if (!is_named(encoder, type, HEADER_NAME) || strcmp(value->text, "auto") != 0) return false;
   for (uint32_t i = 0; !*status && i < of->field_count; i++) {
     const tb__schema_field_t *field = &encoder->schema->fields[of->first_field + i];
-    bool is_stamp =
-        field->is.kind == TB__FIELD_STRUCT && is_named(encoder, field->is.type, TIME_NAME);
+    bool is_stamp = field->is.kind == TB__FIELD_STRUCT && field->is.shape == TB__FIELD_SINGLE &&
+                    is_time(encoder, field->is.type);
     *status = is_stamp ? put_now(encoder) : put_default(encoder, field);
   }
   return true;
