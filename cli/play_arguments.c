@@ -39,6 +39,8 @@ enum {
   OPTION_ROS1,
   OPTION_SERVICES,
   OPTION_EXCLUDE_SERVICES,
+  OPTION_ACTIONS,
+  OPTION_EXCLUDE_ACTIONS,
   OPTION_ORDER,
   OPTION_KEEP_ALIVE,
   OPTION_SHM,
@@ -83,6 +85,8 @@ static const struct option options[] = {
     {"storage", required_argument, NULL, 's'},
     {"services", required_argument, NULL, OPTION_SERVICES},
     {"exclude-services", required_argument, NULL, OPTION_EXCLUDE_SERVICES},
+    {"actions", required_argument, NULL, OPTION_ACTIONS},
+    {"exclude-actions", required_argument, NULL, OPTION_EXCLUDE_ACTIONS},
     {"storage-config-file", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"disable-loan-message", no_argument, NULL, ROSBAG2_NO_EFFECT},
     {"progress-bar", required_argument, NULL, ROSBAG2_NO_EFFECT},
@@ -107,7 +111,9 @@ bool play_arguments_init(play_arguments_t *arguments, int *argc, char **argv)
                       &arguments->clock_topics,
                       &arguments->remaps,
                       &arguments->services,
-                      &arguments->exclude_services};
+                      &arguments->exclude_services,
+                      &arguments->actions,
+                      &arguments->exclude_actions};
   arguments->waits = calloc((size_t)*argc + 1, sizeof *arguments->waits);
   bool complete = arguments->waits;
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -131,6 +137,8 @@ void play_arguments_fini(play_arguments_t *arguments)
     free((char *)(uintptr_t)arguments->services.items[i]);
   for (size_t i = 0; i < arguments->exclude_services.count; i++)
     free((char *)(uintptr_t)arguments->exclude_services.items[i]);
+  free(arguments->actions.items);
+  free(arguments->exclude_actions.items);
   free(arguments->services.items);
   free(arguments->exclude_services.items);
   ros_arguments_release(&arguments->ros);
@@ -333,11 +341,13 @@ static bool take_flag(int option, play_arguments_t *arguments)
 /* Options with lists of words. False: it is none of them. */
 static bool take_list(int option, int argc, char **argv, play_arguments_t *arguments)
 {
-  words_t *list = option == OPTION_TOPICS           ? &arguments->topics
-                  : option == OPTION_EXCLUDE_TOPICS ? &arguments->exclude_topics
-                  : option == OPTION_CLOCK_TOPICS   ? &arguments->clock_topics
-                  : option == 'm'                   ? &arguments->remaps
-                                                    : NULL;
+  words_t *list = option == OPTION_TOPICS            ? &arguments->topics
+                  : option == OPTION_EXCLUDE_TOPICS  ? &arguments->exclude_topics
+                  : option == OPTION_CLOCK_TOPICS    ? &arguments->clock_topics
+                  : option == OPTION_ACTIONS         ? &arguments->actions
+                  : option == OPTION_EXCLUDE_ACTIONS ? &arguments->exclude_actions
+                  : option == 'm'                    ? &arguments->remaps
+                                                     : NULL;
   if (list) take_words(argc, argv, list);
   return list;
 }
@@ -579,6 +589,7 @@ const char play_help[] =
     "  -x, --exclude-regex E       skip topics that match E\n"
     "  --services S..., --exclude-services S...   the recorded events of these services (topics\n"
     "                     S/_service_event), as topics\n"
+    "  --actions A..., --exclude-actions A...   the topics of these actions (A/_action/...)\n"
     "  -m, --remap A:=B...         publish A as B; any remap rule of ROS\n"
     "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded ones\n"
     "  --max-depth N               reduce a depth in FILE to at most N (default 100000)\n\n"

@@ -26,7 +26,7 @@ typedef struct play_arguments {
   bool use_sim_time;
   bool ros1;             /* on a graph of ROS 1 */
   const char *own_clock; /* with use_sim_time: where --clock publishes, taken out of remaps */
-  words_t services, exclude_services;
+  words_t services, exclude_services, actions, exclude_actions;
   ros_arguments_t ros;
   const char *shm;     /* the name of the clock in shared memory; NULL: none */
   bool no_clock_topic; /* there alone */

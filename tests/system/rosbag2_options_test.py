@@ -24,7 +24,7 @@ PLAY = """-s sqlite3|--storage mcap|-i BAG sqlite3|--input BAG|--read-ahead-queu
 --services /a /b|-e a|--regex a|-x a|--exclude-regex a|--exclude-topics /a /b|--exclude-services /a
 --qos-profile-overrides-path x|-l|--loop|-m a:=b|--remap a:=b c:=d|--storage-config-file x|--clock|--clock 100
 --clock-topics /a /b|--clock-topics-all|-d 1|--delay 1|--playback-duration 2|--playback-until-sec 3
---playback-until-nsec 4|--disable-keyboard-controls|-p|--start-paused|--start-offset 1|--wait-for-all-acked 10
+--actions /a /b|--exclude-actions /a|--playback-until-nsec 4|--disable-keyboard-controls|-p|--start-paused|--start-offset 1|--wait-for-all-acked 10
 --disable-loan-message|--log-level debug|--progress-bar 10|--progress-bar-update-rate 3
 --progress-bar-separation-lines 2"""
 RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--all-topics|--all-services|--services /a /b
@@ -38,7 +38,7 @@ RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--al
 --compression-queue-size 1|--compression-threads 2|--compression-threads-priority 3|--compression-mode file
 --compression-format zstd"""
 BURST = """-s sqlite3|-i BAG sqlite3|--read-ahead-queue-size 10|--topics /a /b|--services /a /b
---qos-profile-overrides-path x|-m a:=b|--remap a:=b c:=d|--storage-config-file x|--start-offset 1|-n 5|--num-messages 5"""
+--qos-profile-overrides-path x|-m a:=b|--remap a:=b c:=d|--storage-config-file x|--start-offset 1|--actions /a /b|-n 5|--num-messages 5"""
 INFO = "-t|--topic-name|-v|--verbose|-s mcap|--storage mcap|--sort name|--sort type|--sort count"
 LIST = "-v|--verbose"
 WITHOUT_EFFECT = {
@@ -141,6 +141,14 @@ class OptionsTest(CommandTest):
         topic, = json.loads(self.result("bag", "info", "--json", path)[1])["topics"]
         self.assertEqual(topic["name"], "/go/_action/feedback")
         self.assertGreater(topic["count"], 0)
+        status, out, err = self.result("bag", "play", path, "--actions", "/go", "--rate", "max")
+        self.assertEqual(status, 0, err)
+        self.assertIn(f"{topic['count']} message", out)
+        for words, message in ((("--actions", "/run"), "--actions: .* has no action /run"),
+                               (("--exclude-actions", "go"), "no topic of .* is left")):
+            status, _, err = self.result("bag", "play", path, *words)
+            self.assertEqual(status, 2)
+            self.assertRegex(err, message)
 
     def until_seen(self, node):
         while node not in self.result("nodes")[1]:
