@@ -75,7 +75,7 @@ static uint8_t *put(encoder_t *encoder, uint32_t width, uint64_t size, tb_status
                            MESSAGE_MAX >> 20);
     return NULL;
   }
-  if (needed > encoder->room) {
+  if (!encoder->data || needed > encoder->room) {
     size_t room = (size_t)needed + (size_t)needed / 2 + 64;
     uint8_t *data = realloc(encoder->data, room);
     if (!data) {
@@ -421,14 +421,12 @@ tb_status_t tb__message_encoder_run(tb__message_encoder_t *encoder, int64_t now_
 {
   static const uint8_t little[ENCAPSULATION_SIZE] = {0, 1, 0, 0};
   tb_status_t status = TB_OK;
-  encoder->size = 0;
   encoder->now_ns = now_ns;
   encoder->error = error;
-  if (!encoder->schema->is_ros1) {
-    encoder->size = ENCAPSULATION_SIZE; /* places count from after it */
-    uint8_t *end = put(encoder, 1, 0, &status);
-    if (end) memcpy(end - ENCAPSULATION_SIZE, little, sizeof little);
-  }
+  size_t base = encoder->schema->is_ros1 ? 0 : ENCAPSULATION_SIZE;
+  encoder->size = base; /* places count from after it */
+  uint8_t *end = put(encoder, 1, 0, &status);
+  if (end) memcpy(end - base, little, base);
   if (!status) status = put_struct(encoder, encoder->schema->root, encoder->yaml.root);
   encoder->error = NULL;
   if (status) return status;

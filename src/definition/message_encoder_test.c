@@ -151,6 +151,7 @@ static void test_ros1(void **state)
 {
   (void)state;
   static const uint8_t bytes[] = {1, 2, 0, 0, 0, 'h', 'i', 5, 0, 0, 0, 7, 0, 0, 0};
+  assert_bytes("ros1msg", "", "", "", 0);
   assert_bytes("ros1msg", "uint8 a\nstring b\ntime c\n", "{a: 1, b: hi, c: now}", bytes,
                sizeof bytes);
 }
