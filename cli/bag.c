@@ -15,7 +15,7 @@ static const command_t *const commands[] = {
     &command_bag_compress, &command_bag_decompress, &command_bag_recover, &command_bag_reindex,
     &command_bag_list,
 #ifdef TB_CLI_PLAY
-    &command_bag_play,     &command_bag_record,
+    &command_bag_play,     &command_bag_record,     &command_bag_burst,
 #endif
 };
 
@@ -146,7 +146,7 @@ const command_t command_bag = {
     .usage =
         "timebase bag "
         "info|cat|check|convert|cut|filter|merge|sort|compress|decompress|recover|reindex|list|"
-        "play|record "
+        "play|record|burst "
         "...",
     .help =
         "See 'timebase bag COMMAND --help' for details. A recording is a folder, with or without\n"

@@ -28,6 +28,8 @@ extern const command_t command_bag_cat;
 /* The same as command_play and command_record, as they are called in `ros2 bag`. */
 extern const command_t command_bag_play;
 extern const command_t command_bag_record;
+/* The player, with a burst at its start. */
+extern const command_t command_bag_burst;
 
 /* Options about what is written, for bag_output_option. */
 enum {

@@ -39,7 +39,7 @@ typedef struct cat_topic {
 
 typedef struct cat {
   const command_t *command;
-  words_t bags, topics, exclude_topics, services, exclude_services;
+  words_t bags, topics, exclude_topics, none;
   bag_topics_t wanted;
   bag_cat_style_t style;
   bool has_range, is_full;
@@ -380,8 +380,10 @@ static int run(const command_t *command, int argc, char **argv)
   cat.wanted = (bag_topics_t){.bags = &cat.bags,
                               .topics = &cat.topics,
                               .exclude_topics = &cat.exclude_topics,
-                              .services = &cat.services,
-                              .exclude_services = &cat.exclude_services};
+                              .services = &cat.none,
+                              .exclude_services = &cat.none,
+                              .actions = &cat.none,
+                              .exclude_actions = &cat.none};
   int result = is_complete ? parse(&cat, argc, argv, &help)
                            : command_failed(command, TB_ERR_NO_MEMORY, NULL);
   if (!result && !help) result = show(&cat);

@@ -70,6 +70,20 @@ static bool is_in(const words_t *words, const char *topic)
   return false;
 }
 
+/* "/go/_action/status" of "/go". */
+static bool is_of_actions(const words_t *actions, const char *topic)
+{
+  static const char part[] = "/_action/";
+  topic = without_slash(topic);
+  for (size_t i = 0; i < actions->count; i++) {
+    const char *action = without_slash(actions->items[i]);
+    size_t length = strlen(action);
+    if (strncmp(topic, action, length) == 0 && strncmp(topic + length, part, sizeof part - 1) == 0)
+      return true;
+  }
+  return false;
+}
+
 /* The first ones: a robot has many. */
 static void print_topics(const tb_bag_info_t *info)
 {
@@ -91,6 +105,22 @@ static bool check_words(const command_t *command, const char *option, const word
       i++;
     if (i < info->topic_count) continue;
     bag_no_topic(command, option, info, words->items[word]);
+    return false;
+  }
+  return true;
+}
+
+static bool check_actions(const command_t *command, const char *option, const words_t *actions,
+                          const tb_bag_info_t *info)
+{
+  for (size_t word = 0; word < actions->count; word++) {
+    const words_t one = {&actions->items[word], 1};
+    size_t i = 0;
+    while (i < info->topic_count && !is_of_actions(&one, info->topics[i].name))
+      i++;
+    if (i < info->topic_count) continue;
+    command_usage_error(command, "%s: %s has no action %s", option, info->path,
+                        actions->items[word]);
     return false;
   }
   return true;
@@ -146,12 +176,13 @@ static bool is_wanted(const filter_t *filter, const tb_bag_info_t *info, size_t 
   const bag_topics_t *wanted = filter->wanted;
   const char *name = info->topics[topic].name;
   const bool *included = filter->include.matches, *excluded = filter->exclude.matches;
-  bool all = wanted->topics->count == 0 && wanted->services->count == 0 && !included;
+  bool all = wanted->topics->count == 0 && wanted->services->count == 0 &&
+             wanted->actions->count == 0 && !included;
   if (!all && !is_in(wanted->topics, name) && !is_in(wanted->services, name) &&
-      !(included && included[topic]))
+      !is_of_actions(wanted->actions, name) && !(included && included[topic]))
     return false;
   return !is_in(wanted->exclude_topics, name) && !is_in(wanted->exclude_services, name) &&
-         !(excluded && excluded[topic]);
+         !is_of_actions(wanted->exclude_actions, name) && !(excluded && excluded[topic]);
 }
 
 static int open_filtered(filter_t *filter, const command_t *command, const tb_bag_info_t *info,
@@ -186,7 +217,9 @@ static int open_with(filter_t *filter, const command_t *command, tb_bag_reader_t
   if (check_words(command, "--topics", wanted->topics, info) &&
       check_words(command, "--exclude-topics", wanted->exclude_topics, info) &&
       check_words(command, "--services", wanted->services, info) &&
-      check_words(command, "--exclude-services", wanted->exclude_services, info)) {
+      check_words(command, "--exclude-services", wanted->exclude_services, info) &&
+      check_actions(command, "--actions", wanted->actions, info) &&
+      check_actions(command, "--exclude-actions", wanted->exclude_actions, info)) {
     command_show_log(command);
     result = open_filtered(filter, command, info, out);
   }
@@ -202,7 +235,8 @@ int bag_topics_open(const command_t *command, const bag_topics_t *wanted, tb_bag
   const tb_bag_reader_options_t all = TB_BAG_READER_OPTIONS_INIT;
   int result = EXIT_USAGE;
   size_t words = wanted->topics->count + wanted->exclude_topics->count + wanted->services->count +
-                 wanted->exclude_services->count;
+                 wanted->exclude_services->count + wanted->actions->count +
+                 wanted->exclude_actions->count;
   if (!wanted->regex && !wanted->exclude_regex && words == 0) {
     command_show_log(command);
     return open_bags(command, &filter, &all, out);
@@ -226,10 +260,11 @@ static bool matches(const char *expression, const char *name)
 
 bool bag_topics_choose(const bag_topics_t *wanted, const char *name)
 {
-  bool all = wanted->topics->count == 0 && wanted->services->count == 0 && !wanted->regex;
+  bool all = wanted->topics->count == 0 && wanted->services->count == 0 &&
+             wanted->actions->count == 0 && !wanted->regex;
   if (!all && !is_in(wanted->topics, name) && !is_in(wanted->services, name) &&
-      !matches(wanted->regex, name))
+      !is_of_actions(wanted->actions, name) && !matches(wanted->regex, name))
     return false;
   return !is_in(wanted->exclude_topics, name) && !is_in(wanted->exclude_services, name) &&
-         !matches(wanted->exclude_regex, name);
+         !is_of_actions(wanted->exclude_actions, name) && !matches(wanted->exclude_regex, name);
 }

@@ -17,6 +17,7 @@ typedef struct bag_topics {
   const words_t *bags;
   const words_t *topics, *exclude_topics;
   const words_t *services, *exclude_services; /* names of their topics of events */
+  const words_t *actions, *exclude_actions;   /* names, of all of their topics */
   const char *regex, *exclude_regex;          /* NULL: none */
   size_t run; /* 0: the only one, or the first inside of a .bag; of several recordings all */
   tb_bag_limits_t limits;

@@ -43,6 +43,7 @@ typedef struct session {
   play_shm_t shm;
   publishers_watch_t others;
   int done[2]; /* a pipe that ends when the thread does */
+  int burst;   /* messages, 0: all; below 0: none, or it was done */
   tb_status_t status;
   tb_error_t error;
 } session_t;
@@ -296,9 +297,22 @@ static void await_run(session_t *session)
   while (!status.running && poll(&done, 1, 1) == 0);
 }
 
+/* What was asked for, and then pause; it ends with the recording. */
+static void *burst(void *user)
+{
+  session_t *session = user;
+  uint64_t sent = 0, wanted = (uint64_t)session->burst;
+  if (tb_player_burst(session->player, wanted, NULL, &sent)) return NULL; /* it has ended */
+  bool is_all = !wanted || sent < wanted;
+  text_err("timebase bag burst: %llu message%s sent%s\n", (unsigned long long)sent,
+           bag_plural(sent), is_all ? "" : ", paused");
+  if (is_all) tb_player_resume(session->player);
+  return NULL;
+}
+
 static int play_session(session_t *session, const play_arguments_t *arguments, bool *out_stopped)
 {
-  pthread_t thread;
+  pthread_t thread, burst_thread;
   play_screen_t screen;
   if (arguments->use_sim_time) play_clock_report(tb_bag_reader_info(session->reader));
   if (pipe(session->done) != 0) return command_failed(session->command, TB_ERR_SYSTEM, NULL);
@@ -318,13 +332,16 @@ static int play_session(session_t *session, const play_arguments_t *arguments, b
   play_screen_open(&screen, session->command, session->player, tb_bag_reader_info(session->reader),
                    &arguments->screen, &input);
   screen.ros_clock = session->clock;
-  if (tb_player_is_paused(session->player) && !screen.terminal.keyboard)
+  bool has_burst = session->burst >= 0 && pthread_create(&burst_thread, NULL, burst, session) == 0;
+  if (!has_burst && tb_player_is_paused(session->player) && !screen.terminal.keyboard)
     text_err(session->node ? "timebase play: starting paused; no terminal: resume with the "
                              "~/resume service\n"
                            : "timebase play: starting paused, and no terminal to resume it\n");
   bool stopped = attend(session, &screen);
   play_screen_close(&screen);
   pthread_join(thread, NULL);
+  if (has_burst) pthread_join(burst_thread, NULL);
+  session->burst = -1;
   play_screen_summary(&screen, stopped);
   play_screen_fini(&screen);
   command_flush();
@@ -396,7 +413,10 @@ static int run(const command_t *command, int argc, char **argv)
   int result = play_arguments_init(&arguments, &argc, argv)
                    ? EXIT_OK
                    : command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  arguments.has_burst = command == &command_bag_burst;
   if (!result) result = play_arguments_parse(command, argc, argv, &arguments, &help);
+  session.burst = arguments.has_burst ? arguments.burst : -1;
+  arguments.player.start_paused |= arguments.has_burst;
   if (!result && !help) {
     result = load(&session, &arguments);
     command_catch_signals();
@@ -423,5 +443,13 @@ const command_t command_bag_play = {
     .summary = "play a recording, with /clock",
     .usage = play_usage,
     .help = play_help,
+    .run = run,
+};
+
+const command_t command_bag_burst = {
+    .name = "bag burst",
+    .summary = "play the first messages at once, and pause",
+    .usage = play_burst_usage,
+    .help = play_burst_help,
     .run = run,
 };

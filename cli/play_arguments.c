@@ -39,6 +39,8 @@ enum {
   OPTION_ROS1,
   OPTION_SERVICES,
   OPTION_EXCLUDE_SERVICES,
+  OPTION_ACTIONS,
+  OPTION_EXCLUDE_ACTIONS,
   OPTION_ORDER,
   OPTION_KEEP_ALIVE,
   OPTION_HOLD,
@@ -85,12 +87,15 @@ static const struct option options[] = {
     {"storage", required_argument, NULL, 's'},
     {"services", required_argument, NULL, OPTION_SERVICES},
     {"exclude-services", required_argument, NULL, OPTION_EXCLUDE_SERVICES},
+    {"actions", required_argument, NULL, OPTION_ACTIONS},
+    {"exclude-actions", required_argument, NULL, OPTION_EXCLUDE_ACTIONS},
     {"storage-config-file", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"disable-loan-message", no_argument, NULL, ROSBAG2_NO_EFFECT},
     {"progress-bar", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"progress-bar-update-rate", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"progress-bar-separation-lines", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"log-level", required_argument, NULL, ROSBAG2_LOG_LEVEL},
+    {"num-messages", required_argument, NULL, 'n'},
     BAG_LIMIT_OPTIONS,
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -108,7 +113,9 @@ bool play_arguments_init(play_arguments_t *arguments, int *argc, char **argv)
                       &arguments->clock_topics,
                       &arguments->remaps,
                       &arguments->services,
-                      &arguments->exclude_services};
+                      &arguments->exclude_services,
+                      &arguments->actions,
+                      &arguments->exclude_actions};
   arguments->waits = calloc((size_t)*argc + 1, sizeof *arguments->waits);
   bool complete = arguments->waits;
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -132,6 +139,8 @@ void play_arguments_fini(play_arguments_t *arguments)
     free((char *)(uintptr_t)arguments->services.items[i]);
   for (size_t i = 0; i < arguments->exclude_services.count; i++)
     free((char *)(uintptr_t)arguments->exclude_services.items[i]);
+  free(arguments->actions.items);
+  free(arguments->exclude_actions.items);
   free(arguments->services.items);
   free(arguments->exclude_services.items);
   ros_arguments_release(&arguments->ros);
@@ -337,11 +346,13 @@ static bool take_flag(int option, play_arguments_t *arguments)
 /* Options with lists of words. False: it is none of them. */
 static bool take_list(int option, int argc, char **argv, play_arguments_t *arguments)
 {
-  words_t *list = option == OPTION_TOPICS           ? &arguments->topics
-                  : option == OPTION_EXCLUDE_TOPICS ? &arguments->exclude_topics
-                  : option == OPTION_CLOCK_TOPICS   ? &arguments->clock_topics
-                  : option == 'm'                   ? &arguments->remaps
-                                                    : NULL;
+  words_t *list = option == OPTION_TOPICS            ? &arguments->topics
+                  : option == OPTION_EXCLUDE_TOPICS  ? &arguments->exclude_topics
+                  : option == OPTION_CLOCK_TOPICS    ? &arguments->clock_topics
+                  : option == OPTION_ACTIONS         ? &arguments->actions
+                  : option == OPTION_EXCLUDE_ACTIONS ? &arguments->exclude_actions
+                  : option == 'm'                    ? &arguments->remaps
+                                                     : NULL;
   if (list) take_words(argc, argv, list);
   return list;
 }
@@ -417,6 +428,11 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return take_services(command, argc, argv, &arguments->exclude_services);
   case OPTION_DOMAIN:
     return command_parse_domain(command, optarg, &arguments->domain);
+  case 'n':
+    if (arguments->has_burst)
+      return command_parse_int(command, "--num-messages", optarg, 0, INT_MAX, &arguments->burst);
+    command_usage_error(command, "--num-messages is an option of 'timebase bag burst'");
+    return false;
   case OPTION_RUN:
     return command_parse_int(command, "--run", optarg, 1, INT_MAX, &arguments->run);
   default:
@@ -495,7 +511,7 @@ int play_arguments_parse(const command_t *command, int argc, char **argv,
 {
   int option, result = EXIT_OK;
   while (!result &&
-         (option = command_next_option(argc, argv, "-:r:ld:pe:x:m:s:i:h", options)) != -1) {
+         (option = command_next_option(argc, argv, "-:r:ld:pe:x:m:s:i:n:h", options)) != -1) {
     if (option == 'h') {
       *out_help = true;
       return EXIT_OK;
@@ -506,6 +522,16 @@ int play_arguments_parse(const command_t *command, int argc, char **argv,
     result = take_bag(argv[optind++], arguments);
   return result ? result : check(command, arguments);
 }
+
+const char play_burst_usage[] =
+    "timebase bag burst BAG... [-n N] [--start-offset S] [--topics T...] [-m A:=B...] ...";
+
+const char play_burst_help[] =
+    "Starts paused, sends the first N messages as fast as it can, and stays paused: SPACE, the\n"
+    "services and 'timebase ctl' go on from there. It ends when all messages have been sent.\n\n"
+    "  -n, --num-messages N   so many (default 0: all)\n"
+    "  -h, --help             this text\n\n"
+    "All options of 'timebase bag play' may be given.\n";
 
 const char play_usage[] =
     "timebase play BAG... [--clock [HZ]] [-r RATE] [-l] [-p] [-d S] [--start-offset S] "
@@ -569,6 +595,7 @@ const char play_help[] =
     "  -x, --exclude-regex E       skip topics that match E\n"
     "  --services S..., --exclude-services S...   the recorded events of these services (topics\n"
     "                     S/_service_event), as topics\n"
+    "  --actions A..., --exclude-actions A...   the topics of these actions (A/_action/...)\n"
     "  -m, --remap A:=B...         publish A as B; any remap rule of ROS\n"
     "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded ones\n"
     "  --max-depth N               reduce a depth in FILE to at most N (default 100000)\n\n"

@@ -26,11 +26,13 @@ typedef struct play_arguments {
   bool use_sim_time;
   bool ros1;             /* on a graph of ROS 1 */
   const char *own_clock; /* with use_sim_time: where --clock publishes, taken out of remaps */
-  words_t services, exclude_services;
+  words_t services, exclude_services, actions, exclude_actions;
   ros_arguments_t ros;
   const char *shm;     /* the name of the clock in shared memory; NULL: none */
   bool no_clock_topic; /* there alone */
   int run;             /* 0: not given */
+  bool has_burst;      /* it bursts first, and begins paused */
+  int burst;           /* so many messages; 0: all */
   int domain;
 } play_arguments_t;
 
@@ -43,6 +45,6 @@ void play_arguments_fini(play_arguments_t *arguments);
 int play_arguments_parse(const command_t *command, int argc, char **argv,
                          play_arguments_t *arguments, bool *out_help);
 
-extern const char play_usage[], play_help[];
+extern const char play_usage[], play_help[], play_burst_usage[], play_burst_help[];
 
 #endif

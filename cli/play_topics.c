@@ -7,6 +7,8 @@ static bag_topics_t topics_of(const play_arguments_t *arguments, size_t run)
                         .exclude_topics = &arguments->exclude_topics,
                         .services = &arguments->services,
                         .exclude_services = &arguments->exclude_services,
+                        .actions = &arguments->actions,
+                        .exclude_actions = &arguments->exclude_actions,
                         .regex = arguments->regex,
                         .exclude_regex = arguments->exclude_regex,
                         .run = run,

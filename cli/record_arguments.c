@@ -23,6 +23,10 @@ enum {
   OPTION_PAUSED,
   OPTION_SNAPSHOT,
   OPTION_PLAIN,
+  OPTION_SNAPSHOT_DURATION,
+  OPTION_ALL_ACTIONS,
+  OPTION_ACTIONS,
+  OPTION_EXCLUDE_ACTIONS,
   OPTION_QOS,
   OPTION_DEPTH,
   OPTION_GAP,
@@ -113,12 +117,13 @@ static void take_words(int argc, char **argv, const char **list, size_t *count)
 static bool take_list(int option, int argc, char **argv, record_arguments_t *arguments)
 {
   tb_ros2_recorder_options_t *graph = &arguments->options;
-  static const int lists[RECORD_LISTS] = {OPTION_TOPICS,   OPTION_EXCLUDE_TOPICS,
-                                          OPTION_TYPES,    OPTION_EXCLUDE_TYPES,
-                                          OPTION_SERVICES, OPTION_EXCLUDE_SERVICES};
+  static const int lists[RECORD_LISTS] = {
+      OPTION_TOPICS,   OPTION_EXCLUDE_TOPICS,   OPTION_TYPES,   OPTION_EXCLUDE_TYPES,
+      OPTION_SERVICES, OPTION_EXCLUDE_SERVICES, OPTION_ACTIONS, OPTION_EXCLUDE_ACTIONS};
   size_t *counts[RECORD_LISTS] = {&graph->topic_count,   &graph->exclude_topic_count,
                                   &graph->type_count,    &graph->exclude_type_count,
-                                  &graph->service_count, &graph->exclude_service_count};
+                                  &graph->service_count, &graph->exclude_service_count,
+                                  &graph->action_count,  &graph->exclude_action_count};
   for (int i = 0; i < RECORD_LISTS; i++)
     if (lists[i] == option) {
       take_words(argc, argv, arguments->lists[i], counts[i]);
@@ -199,6 +204,8 @@ static bool take_option(const command_t *command, int option, int argc, char **a
     return parse_chunks(command, arguments);
   case OPTION_LOG_TIME:
     return parse_log_time(command, arguments);
+  case OPTION_SNAPSHOT_DURATION:
+    return parse_duration(command, "--snapshot-duration", &recorder->snapshot_duration);
   case OPTION_FSYNC:
     return parse_duration(command, "--fsync-interval", &recorder->fsync_interval);
   case OPTION_DEPTH:
@@ -225,11 +232,13 @@ static bool note_option(int option, record_arguments_t *arguments)
   tb_ros2_recorder_options_t *graph = &arguments->options;
   switch (option) {
   case 'a':
-    return graph->all = graph->all_services = true;
+    return graph->all = graph->all_services = graph->all_actions = true;
   case OPTION_ALL_TOPICS:
     return graph->all = true;
   case OPTION_ALL_SERVICES:
     return graph->all_services = true;
+  case OPTION_ALL_ACTIONS:
+    return graph->all_actions = true;
   case OPTION_UNPUBLISHED:
     return graph->include_unpublished = true;
   case OPTION_LEAVES:
@@ -303,6 +312,8 @@ static const char *ros2_option(const record_arguments_t *arguments)
          : graph->exclude_type_count > 0                 ? "--exclude-topic-types"
          : graph->service_count > 0                      ? "--services"
          : graph->exclude_service_count > 0              ? "--exclude-services"
+         : graph->action_count > 0                       ? "--actions"
+         : graph->exclude_action_count > 0               ? "--exclude-actions"
          : graph->include_unpublished                    ? "--include-unpublished-topics"
          : graph->ignore_leaf_topics                     ? "--ignore-leaf-topics"
          : graph->no_discovery                           ? "--no-discovery"
@@ -331,12 +342,14 @@ static int choose_storage(const command_t *command, record_arguments_t *argument
 static int finish_arguments(const command_t *command, record_arguments_t *arguments)
 {
   tb_ros2_recorder_options_t *graph = &arguments->options;
-  if (!graph->all && !graph->all_services && !graph->regex &&
-      graph->topic_count + graph->type_count + graph->service_count == 0)
+  if (!graph->all && !graph->all_services && !graph->all_actions && !graph->regex &&
+      graph->topic_count + graph->type_count + graph->service_count + graph->action_count == 0)
     return command_usage_error(command, "no topics: name them, or give --all or --regex");
   if (!check_expression(command, "--regex", graph->regex) ||
       !check_expression(command, "--exclude-regex", graph->exclude_regex))
     return EXIT_USAGE;
+  if (graph->recorder.snapshot_duration.ns > 0 && !graph->recorder.snapshot_mode)
+    return command_usage_error(command, "--snapshot-duration needs --snapshot-mode");
   if (arguments->use_sim_time) {
     if (arguments->has_log_time && graph->recorder.log_time != TB_RECORDER_TIME_ROS)
       return command_usage_error(command,
@@ -353,6 +366,8 @@ static int finish_arguments(const command_t *command, record_arguments_t *argume
   graph->exclude_types = arguments->lists[RECORD_EXCLUDED_TYPES];
   graph->services = arguments->lists[RECORD_SERVICES];
   graph->exclude_services = arguments->lists[RECORD_EXCLUDED_SERVICES];
+  graph->actions = arguments->lists[RECORD_ACTIONS];
+  graph->exclude_actions = arguments->lists[RECORD_EXCLUDED_ACTIONS];
   if (!arguments->path) name_bag(arguments);
   return choose_storage(command, arguments);
 }
@@ -392,6 +407,9 @@ int record_arguments_parse(const command_t *command, int argc, char **argv,
       {"topic-types", required_argument, NULL, OPTION_TYPES},
       {"exclude-topic-types", required_argument, NULL, OPTION_EXCLUDE_TYPES},
       {"services", required_argument, NULL, OPTION_SERVICES},
+      {"all-actions", no_argument, NULL, OPTION_ALL_ACTIONS},
+      {"actions", required_argument, NULL, OPTION_ACTIONS},
+      {"exclude-actions", required_argument, NULL, OPTION_EXCLUDE_ACTIONS},
       {"exclude-services", required_argument, NULL, OPTION_EXCLUDE_SERVICES},
       {"include-unpublished-topics", no_argument, NULL, OPTION_UNPUBLISHED},
       {"ignore-leaf-topics", no_argument, NULL, OPTION_LEAVES},
@@ -424,6 +442,7 @@ int record_arguments_parse(const command_t *command, int argc, char **argv,
       {"start-paused", no_argument, NULL, OPTION_PAUSED},
       {"snapshot-mode", no_argument, NULL, OPTION_SNAPSHOT},
       {"plain", no_argument, NULL, OPTION_PLAIN},
+      {"snapshot-duration", required_argument, NULL, OPTION_SNAPSHOT_DURATION},
       {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
       {"max-depth", required_argument, NULL, OPTION_DEPTH},
       {"max-gap", required_argument, NULL, OPTION_GAP},
@@ -460,16 +479,18 @@ const char record_usage[] =
 const char record_help[] =
     "Records topics of the ROS 2 graph until SIGINT, SIGTERM or the key q; new ones as they\n"
     "appear.\n\n"
-    "  -a, --all              all topics, and the events of all services\n"
-    "  --all-topics, --all-services  one of the two\n"
+    "  -a, --all              all topics, the events of all services, and all actions\n"
+    "  --all-topics, --all-services, --all-actions  one of the three\n"
     "  --topics T...          these topics: all words up to the next option (or --)\n"
     "  --topic-types T...     topics of these types, such as sensor_msgs/msg/Imu\n"
     "  --services S...        the events of these services (topics S/_service_event, which\n"
     "                         services with introspection publish)\n"
+    "  --actions A...         feedback, status and service events of these actions\n"
     "  -e, --regex R          topics that match R anywhere in the name; R is as in ros2 bag\n"
     "                         (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
     "  -x, --exclude-regex R  except those that match R\n"
-    "  --exclude-topics T..., --exclude-topic-types T..., --exclude-services S...\n"
+    "  --exclude-topics T..., --exclude-topic-types T..., --exclude-services S...,\n"
+    "  --exclude-actions A...\n"
     "                         except these\n"
     "  --include-unpublished-topics  also topics with a subscription and no publisher so far\n"
     "  --ignore-leaf-topics   only topics to which something else is subscribed too\n"
@@ -500,6 +521,8 @@ const char record_help[] =
     "                         messages that arrived before get the time of the resume\n"
     "  --snapshot-mode        keep the newest messages in the cache; ~/snapshot or the key s\n"
     "                         writes them\n"
+    "  --snapshot-duration S  with that: only those of the last S by their log times (0: all that\n"
+    "                         the cache has room for)\n"
     "  --qos-profile-overrides-path F  QoS by topic, in YAML as for ros2 bag\n"
     "  --max-depth N          reduce a depth in F to at most N (default 100000)\n"
     "  --max-gap N            count a gap of up to N in a publisher's sequence numbers as "

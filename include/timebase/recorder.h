@@ -45,8 +45,12 @@ typedef struct tb_recorder_options {
   uint64_t cache_size; /**< bytes that may wait to be written, 0: TB_RECORDER_CACHE_SIZE */
   tb_duration_t fsync_interval; /**< the most that a power failure loses; 0: left to the system */
   bool start_paused;            /**< as if tb_recorder_pause came first */
-  bool snapshot_mode;   /**< keep the newest messages in memory, write at tb_recorder_snapshot */
-  uint64_t reserved[8]; /**< 0 */
+  bool snapshot_mode; /**< keep the newest messages in memory, write at tb_recorder_snapshot */
+  /** In snapshot mode: those whose log time is within this of the newest one, as far as the cache
+   * has room; what is from before a jump back is kept for so long in steady time. 0: as many as
+   * there is room for; negative, and without snapshot mode: TB_ERR_INVALID. */
+  tb_duration_t snapshot_duration;
+  uint64_t reserved[7]; /**< 0 */
 } tb_recorder_options_t;
 
 /** One file in TB_RECORDER_STORAGE, log times of receipt. */
@@ -67,7 +71,7 @@ typedef struct tb_recorder_options {
      0,                                                                                            \
      NULL,                                                                                         \
      {0}},                                                                                         \
-        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false,                                      \
+        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false, {0},                                 \
     {                                                                                              \
       0                                                                                            \
     }                                                                                              \

@@ -45,20 +45,22 @@ typedef struct tb_ros2_recorder_options {
   size_t service_count;                /**< how many */
   const char *const *exclude_services; /**< by name */
   size_t exclude_service_count;        /**< how many */
-  bool include_unpublished; /**< also topics that have a subscription and no publisher so far */
-  bool ignore_leaf_topics;  /**< only topics to which something else is subscribed too */
-  bool no_discovery;        /**< only topics that are there within 1 s after the recorder */
-  uint8_t padding[5];       /**< not used */
+  bool include_unpublished;   /**< also topics that have a subscription and no publisher so far */
+  bool ignore_leaf_topics;    /**< only topics to which something else is subscribed too */
+  bool no_discovery;          /**< only topics that are there within 1 s after the recorder */
+  bool all_actions;           /**< feedback, status and events of services of all actions */
+  uint8_t padding[4];         /**< not used */
+  const char *const *actions; /**< those of these, by name */
+  size_t action_count;        /**< how many */
+  const char *const *exclude_actions; /**< by name */
+  size_t exclude_action_count;        /**< how many */
 } tb_ros2_recorder_options_t;
 
 /** Nothing. */
 #define TB_ROS2_RECORDER_OPTIONS_INIT                                                              \
   {                                                                                                \
     TB_RECORDER_OPTIONS_INIT, false, NULL, 0, NULL, NULL, NULL, 0, false, NULL, false, 0, 0, NULL, \
-        0, NULL, 0, false, NULL, 0, NULL, 0, false, false, false,                                  \
-    {                                                                                              \
-      0                                                                                            \
-    }                                                                                              \
+        0, NULL, 0, false, NULL, 0, NULL, 0, false, false, false, false, {0}, NULL, 0, NULL, 0     \
   }
 
 TB_BEGIN_DECLS

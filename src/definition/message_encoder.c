@@ -75,7 +75,7 @@ static uint8_t *put(encoder_t *encoder, uint32_t width, uint64_t size, tb_status
                            MESSAGE_MAX >> 20);
     return NULL;
   }
-  if (needed > encoder->room) {
+  if (!encoder->data || needed > encoder->room) {
     size_t room = (size_t)needed + (size_t)needed / 2 + 64;
     uint8_t *data = realloc(encoder->data, room);
     if (!data) {
@@ -337,6 +337,18 @@ static bool is_named(const encoder_t *encoder, uint32_t type, const char *name)
   return strcmp(encoder->schema->types[type].name, name) == 0;
 }
 
+/* With the two fields that it should have: definitions may be anything. */
+static bool is_time(const encoder_t *encoder, uint32_t type)
+{
+  const tb__schema_type_t *of = &encoder->schema->types[type];
+  const tb__schema_field_t *fields = &encoder->schema->fields[of->first_field];
+  if (!is_named(encoder, type, TIME_NAME) || of->field_count != 2) return false;
+  for (int i = 0; i < 2; i++)
+    if (fields[i].is.shape != TB__FIELD_SINGLE || tb__field_width(fields[i].is.kind) != 4)
+      return false;
+  return true;
+}
+
 /* The time now, in the two fields of a time. */
 static tb_status_t put_now(encoder_t *encoder)
 {
@@ -353,15 +365,15 @@ static bool put_named(encoder_t *encoder, uint32_t type, value_t value, tb_statu
 {
   if (!value || value->kind != TB__YAML_SCALAR) return false;
   const tb__schema_type_t *of = &encoder->schema->types[type];
-  if (is_named(encoder, type, TIME_NAME) && !strcmp(value->text, "now")) {
+  if (is_time(encoder, type) && !strcmp(value->text, "now")) {
     *status = put_now(encoder);
     return true;
   }
   if (!is_named(encoder, type, HEADER_NAME) || strcmp(value->text, "auto") != 0) return false;
   for (uint32_t i = 0; !*status && i < of->field_count; i++) {
     const tb__schema_field_t *field = &encoder->schema->fields[of->first_field + i];
-    bool is_stamp =
-        field->is.kind == TB__FIELD_STRUCT && is_named(encoder, field->is.type, TIME_NAME);
+    bool is_stamp = field->is.kind == TB__FIELD_STRUCT && field->is.shape == TB__FIELD_SINGLE &&
+                    is_time(encoder, field->is.type);
     *status = is_stamp ? put_now(encoder) : put_default(encoder, field);
   }
   return true;
@@ -409,14 +421,12 @@ tb_status_t tb__message_encoder_run(tb__message_encoder_t *encoder, int64_t now_
 {
   static const uint8_t little[ENCAPSULATION_SIZE] = {0, 1, 0, 0};
   tb_status_t status = TB_OK;
-  encoder->size = 0;
   encoder->now_ns = now_ns;
   encoder->error = error;
-  if (!encoder->schema->is_ros1) {
-    encoder->size = ENCAPSULATION_SIZE; /* places count from after it */
-    uint8_t *end = put(encoder, 1, 0, &status);
-    if (end) memcpy(end - ENCAPSULATION_SIZE, little, sizeof little);
-  }
+  size_t base = encoder->schema->is_ros1 ? 0 : ENCAPSULATION_SIZE;
+  encoder->size = base; /* places count from after it */
+  uint8_t *end = put(encoder, 1, 0, &status);
+  if (end) memcpy(end - base, little, base);
   if (!status) status = put_struct(encoder, encoder->schema->root, encoder->yaml.root);
   encoder->error = NULL;
   if (status) return status;

@@ -132,10 +132,26 @@ static void test_time(void **state)
   end(&encoded);
 }
 
+/* Types of these names that are other types. */
+static void test_times_that_are_none(void **state)
+{
+  (void)state;
+  assert_message("std_msgs/Header header\n" RULE "MSG: std_msgs/Header\n"
+                 "builtin_interfaces/Time[2] stamp\n" TIME,
+                 "header: auto", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  assert_message("std_msgs/Header header\n" RULE "MSG: std_msgs/Header\n"
+                 "builtin_interfaces/Time stamp\n" RULE
+                 "MSG: builtin_interfaces/Time\nint8 sec\nuint32 nanosec\n",
+                 "header: auto", 0, 0, 0, 0, 0, 0, 0, 0);
+  assert_refused("builtin_interfaces/Time t\n" RULE "MSG: builtin_interfaces/Time\nint8 x\n",
+                 "t: now", TB_ERR_INVALID, "is no mapping");
+}
+
 static void test_ros1(void **state)
 {
   (void)state;
   static const uint8_t bytes[] = {1, 2, 0, 0, 0, 'h', 'i', 5, 0, 0, 0, 7, 0, 0, 0};
+  assert_bytes("ros1msg", "", "", "", 0);
   assert_bytes("ros1msg", "uint8 a\nstring b\ntime c\n", "{a: 1, b: hi, c: now}", bytes,
                sizeof bytes);
 }
@@ -164,9 +180,13 @@ static void test_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_numbers),  cmocka_unit_test(test_texts_and_lists),
-      cmocka_unit_test(test_defaults), cmocka_unit_test(test_time),
-      cmocka_unit_test(test_ros1),     cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_texts_and_lists),
+      cmocka_unit_test(test_defaults),
+      cmocka_unit_test(test_time),
+      cmocka_unit_test(test_times_that_are_none),
+      cmocka_unit_test(test_ros1),
+      cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,11 @@ static tb_status_t check_options(const tb_recorder_options_t *options, tb_error_
                         "recorder: clock must be set for log times of ROS, and only for them");
   if (options->fsync_interval.ns < 0)
     return tb_error_set(error, TB_ERR_INVALID, "recorder: fsync_interval is negative");
+  if (options->snapshot_duration.ns < 0)
+    return tb_error_set(error, TB_ERR_INVALID, "recorder: snapshot_duration is negative");
+  if (options->snapshot_duration.ns > 0 && !options->snapshot_mode)
+    return tb_error_set(error, TB_ERR_INVALID,
+                        "recorder: snapshot_duration is for snapshot mode only");
   return TB_OK;
 }
 

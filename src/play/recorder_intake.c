@@ -262,6 +262,33 @@ static tb__record_t *take_oldest_locked(tb_recorder_t *recorder)
   return list_take_first(&recorder->early);
 }
 
+/* After a jump back log times do not tell which one is older. */
+static bool is_within(const tb__record_t *newest, const tb__record_t *record, int64_t duration_ns)
+{
+  bool is_after_jump = record->log_ns > newest->log_ns;
+  return is_after_jump ? newest->steady_ns - record->steady_ns <= duration_ns
+                       : newest->log_ns - record->log_ns <= duration_ns;
+}
+
+/* What is too old for a snapshot, with the jumps before it; freed by the caller. */
+static void drop_old_locked(tb_recorder_t *recorder, const tb__record_t *newest,
+                            tb__record_t **out_pushed_out)
+{
+  int64_t duration_ns = recorder->options.snapshot_duration.ns;
+  while (duration_ns > 0) {
+    const tb__record_t *first = recorder->memory.first;
+    while (first && first->kind != TB__RECORD_MESSAGE)
+      first = first->next;
+    if (!first || is_within(newest, first, duration_ns)) return;
+    for (bool is_dropped = false; !is_dropped;) {
+      tb__record_t *oldest = list_take_first(&recorder->memory);
+      is_dropped = oldest == first;
+      if (is_dropped) atomic_fetch_add(&recorder->topics[oldest->topic]->pushed_out, 1);
+      push_out_locked(recorder, oldest, out_pushed_out);
+    }
+  }
+}
+
 /* A snapshot's memory keeps the newest: the oldest make room, and are freed by the caller. */
 static bool make_room_locked(tb_recorder_t *recorder, tb__record_t *record,
                              tb__record_t **out_pushed_out)
@@ -320,7 +347,10 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
     return TB_ERR_NOT_SET;
   }
   if (record_bytes(record) > recorder->options.cache_size) return TB_ERR_LIMIT;
-  if (is_early) make_early_room_locked(recorder, record, out_pushed_out);
+  if (is_early)
+    make_early_room_locked(recorder, record, out_pushed_out);
+  else
+    drop_old_locked(recorder, record, out_pushed_out);
   if (!make_room_locked(recorder, record, out_pushed_out)) return TB_ERR_LIMIT;
   atomic_fetch_add(&topic->waiting, 1);
   tb__record_list_t *list = list_for_locked(recorder, record);

@@ -276,6 +276,38 @@ static void test_snapshots_hold_the_newest(void **state)
   tb_bag_reader_close(reader);
 }
 
+/* Those within the duration of the newest, as far as there is room. */
+static void test_snapshots_hold_the_last_seconds(void **state)
+{
+  (void)state;
+  static const uint32_t numbers[] = {6, 7, 8, 9};
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.snapshot_mode = true;
+  options.snapshot_duration = (tb_duration_t){3};
+  start(&options);
+  for (uint32_t i = 0; i < 10; i++)
+    assert_ok(take(i % 2, i)); /* a nanosecond apart */
+  assert_int_equal(topic_now(0).waiting + topic_now(1).waiting, 4);
+  assert_int_equal(topic_now(0).pushed_out, 3);
+  assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
+  stop_well();
+  expect_numbers(numbers, 4);
+}
+
+static void test_a_duration_is_for_snapshots(void **state)
+{
+  (void)state;
+  tb_recorder_t *none = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.snapshot_duration = (tb_duration_t){1};
+  assert_status(tb_recorder_create(path, &options, &none, &error), TB_ERR_INVALID);
+  assert_non_null(strstr(error.text, "snapshot mode"));
+  options.snapshot_mode = true;
+  options.snapshot_duration = (tb_duration_t){-1};
+  assert_status(tb_recorder_create(path, &options, &none, &error), TB_ERR_INVALID);
+}
+
 /* Older messages are not dropped for one that is larger than the whole cache. */
 static void test_a_huge_message_leaves_a_snapshot_alone(void **state)
 {
@@ -504,6 +536,8 @@ int main(void)
       WITH_BAG(test_what_is_latched_does_not_use_up_the_room_for_what_is_newer),
       WITH_BAG(test_what_is_latched_leaves_a_snapshot_its_newest),
       WITH_BAG(test_snapshots_hold_the_newest),
+      WITH_BAG(test_snapshots_hold_the_last_seconds),
+      WITH_BAG(test_a_duration_is_for_snapshots),
       WITH_BAG(test_a_huge_message_leaves_a_snapshot_alone),
       WITH_BAG(test_orders_report_when_they_are_carried_out),
       WITH_BAG(test_a_full_disk_is_reported_and_survived),

@@ -9,6 +9,7 @@
 
 #define CLOCK_TOPIC    "/clock"
 #define SERVICE_EVENTS "/_service_event"
+#define ACTION         "/_action/"
 
 static void names_free(char **names)
 {
@@ -56,6 +57,8 @@ static tb_status_t copy_lists(tb__topic_filter_t *filter, const tb__topic_choice
       {choices->exclude_types, choices->exclude_type_count, "", &filter->excluded_types},
       {choices->services, choices->service_count, "/", &filter->services},
       {choices->exclude_services, choices->exclude_service_count, "/", &filter->excluded_services},
+      {choices->actions, choices->action_count, "/", &filter->actions},
+      {choices->exclude_actions, choices->exclude_action_count, "/", &filter->excluded_actions},
   };
   tb_status_t status = TB_OK;
   for (size_t i = 0; i < sizeof lists / sizeof *lists && !status; i++)
@@ -81,9 +84,11 @@ tb_status_t tb__topic_filter_init(tb__topic_filter_t *filter, const tb__topic_ch
       .include_hidden = choices->include_hidden,
       .clock = choices->clock,
       .all_services = choices->all_services,
+      .all_actions = choices->all_actions,
   };
-  if (!choices->all && !choices->regex && !choices->all_services &&
-      choices->topic_count + choices->type_count + choices->service_count == 0)
+  if (!choices->all && !choices->regex && !choices->all_services && !choices->all_actions &&
+      choices->topic_count + choices->type_count + choices->service_count + choices->action_count ==
+          0)
     return tb_error_set(error, TB_ERR_INVALID, "recorder: no topic is selected");
   tb_status_t status = compile("regex", choices->regex, &filter->include, error);
   if (!status) status = compile("exclude_regex", choices->exclude_regex, &filter->exclude, error);
@@ -102,6 +107,8 @@ void tb__topic_filter_fini(tb__topic_filter_t *filter)
   names_free(filter->excluded_types);
   names_free(filter->services);
   names_free(filter->excluded_services);
+  names_free(filter->actions);
+  names_free(filter->excluded_actions);
   *filter = (tb__topic_filter_t){0};
 }
 
@@ -148,9 +155,39 @@ static bool wants_events(tb__topic_filter_t *filter, const char *topic)
          !lists(filter->excluded, topic);
 }
 
+/* What an action consists of: topics, and the events of its services. */
+static bool is_of_action(const char *topic)
+{
+  static const char *const parts[] = {"feedback", "status", "send_goal" SERVICE_EVENTS,
+                                      "cancel_goal" SERVICE_EVENTS, "get_result" SERVICE_EVENTS};
+  const char *part = strstr(topic, ACTION);
+  if (!part || part == topic) return false;
+  part += strlen(ACTION);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (strcmp(part, parts[i]) == 0) return true;
+  return false;
+}
+
+/* By the name of the action; also as topics that are listed. */
+static bool wants_action(tb__topic_filter_t *filter, const char *topic, const char *type)
+{
+  char action[256]; /* ROS names are shorter */
+  int length = (int)(strstr(topic, ACTION) - topic);
+  if (length >= (int)sizeof action) return false;
+  snprintf(action, sizeof action, "%.*s", length, topic);
+  bool included = filter->all_actions || (filter->all && filter->include_hidden) ||
+                  lists(filter->actions, action) || lists(filter->topics, topic) ||
+                  lists(filter->types, type) ||
+                  (!filter->all && matches(&filter->include, action, true));
+  bool excluded = matches(&filter->exclude, action, false) || lists(filter->excluded_types, type) ||
+                  lists(filter->excluded, topic);
+  return included && !excluded && !lists(filter->excluded_actions, action);
+}
+
 bool tb__topic_filter_wants(tb__topic_filter_t *filter, const char *topic, const char *type)
 {
   if (filter->clock && strcmp(topic, CLOCK_TOPIC) == 0) return true;
+  if (is_of_action(topic)) return wants_action(filter, topic, type);
   if (ends_with(topic, SERVICE_EVENTS)) return wants_events(filter, topic);
   bool listed = lists(filter->topics, topic) || lists(filter->types, type);
   bool included = !filter->all && matches(&filter->include, topic, true);

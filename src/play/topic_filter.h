@@ -24,6 +24,9 @@ typedef struct tb__topic_choices {
   bool all_services; /* the topics SERVICE/_service_event */
   const char *const *services, *const *exclude_services;
   size_t service_count, exclude_service_count;
+  bool all_actions; /* the topics ACTION/_action/... but those of requests and answers */
+  const char *const *actions, *const *exclude_actions;
+  size_t action_count, exclude_action_count;
 } tb__topic_choices_t;
 
 typedef struct tb__topic_choice {
@@ -42,6 +45,8 @@ typedef struct tb__topic_filter {
   char **types, **excluded_types;
   bool all_services;
   char **services, **excluded_services; /* with a first '/' */
+  bool all_actions;
+  char **actions, **excluded_actions;
 } tb__topic_filter_t;
 
 /* TB_ERR_INVALID: a bad expression, or nothing is selected. */

@@ -11,6 +11,9 @@
 static const char *const names[] = {
     "/tf",    "/camera/image", "/camera/info",        "/_hidden",           "/a/_b",
     "/clock", "/rosout",       "/add/_service_event", "/sub/_service_event"};
+static const char *const action_names[] = {
+    "/go/_action/feedback", "/go/_action/status", "/go/_action/get_result/_service_event",
+    "/turn/_action/status", "/go/_action/other",  "/_action/status"};
 static const char *const types[] = {"tf2_msgs/msg/TFMessage",
                                     "sensor_msgs/msg/Image",
                                     "sensor_msgs/msg/CameraInfo",
@@ -109,6 +112,44 @@ static void test_events_of_services(void **state)
                          "/sub/_service_event ");
 }
 
+/* The names of topics of actions that are wanted, each followed by a blank. */
+static void assert_wants_of_actions(const tb__topic_choices_t *options, const char *expected)
+{
+  char wanted[256] = "";
+  tb__topic_filter_t filter;
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb__topic_filter_init(&filter, options, &error) != TB_OK) fail_msg("%s", error.text);
+  for (size_t i = 0; i < COUNT(action_names); i++) {
+    if (!tb__topic_filter_wants(&filter, action_names[i], "p/msg/T")) continue;
+    strcat(wanted, action_names[i]);
+    strcat(wanted, " ");
+  }
+  assert_string_equal(wanted, expected);
+  tb__topic_filter_fini(&filter);
+}
+
+#define OF_GO "/go/_action/feedback /go/_action/status /go/_action/get_result/_service_event "
+
+static void test_actions(void **state)
+{
+  (void)state;
+  static const char *const actions[] = {"go"}, *const excluded[] = {"/turn"};
+  static const char *const topics[] = {"/turn/_action/status"};
+  tb__topic_choices_t options = {.actions = actions, .action_count = 1};
+  assert_wants_of_actions(&options, OF_GO);
+  options.all_actions = true;
+  assert_wants_of_actions(&options, OF_GO "/turn/_action/status ");
+  options.exclude_actions = excluded;
+  options.exclude_action_count = 1;
+  assert_wants_of_actions(&options, OF_GO);
+  options = (tb__topic_choices_t){.regex = "^/(tf|go)$"};
+  assert_wants_of_actions(&options, OF_GO);
+  options = (tb__topic_choices_t){.all = true, .all_services = true};
+  assert_wants_of_actions(&options, "");
+  options = (tb__topic_choices_t){.topics = topics, .topic_count = 1};
+  assert_wants_of_actions(&options, "/turn/_action/status ");
+}
+
 static void test_the_clock_comes_with_ros_time(void **state)
 {
   (void)state;
@@ -197,6 +238,7 @@ int main(void)
       cmocka_unit_test(test_expressions),
       cmocka_unit_test(test_types),
       cmocka_unit_test(test_events_of_services),
+      cmocka_unit_test(test_actions),
       cmocka_unit_test(test_the_clock_comes_with_ros_time),
       cmocka_unit_test(test_what_is_refused),
       cmocka_unit_test(test_what_cannot_be_decided_is_recorded),

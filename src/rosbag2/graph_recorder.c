@@ -69,6 +69,11 @@ tb_status_t tb_ros2_recorder_create_sized(tb_ros2_node_t *node, const char *path
       .service_count = options->service_count,
       .exclude_services = options->exclude_services,
       .exclude_service_count = options->exclude_service_count,
+      .all_actions = options->all_actions,
+      .actions = options->actions,
+      .action_count = options->action_count,
+      .exclude_actions = options->exclude_actions,
+      .exclude_action_count = options->exclude_action_count,
   };
   recorder->include_unpublished = options->include_unpublished;
   recorder->ignore_leaf_topics = options->ignore_leaf_topics;

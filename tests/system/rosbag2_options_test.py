@@ -24,7 +24,7 @@ PLAY = """-s sqlite3|--storage mcap|-i BAG sqlite3|--input BAG|--read-ahead-queu
 --services /a /b|-e a|--regex a|-x a|--exclude-regex a|--exclude-topics /a /b|--exclude-services /a
 --qos-profile-overrides-path x|-l|--loop|-m a:=b|--remap a:=b c:=d|--storage-config-file x|--clock|--clock 100
 --clock-topics /a /b|--clock-topics-all|-d 1|--delay 1|--playback-duration 2|--playback-until-sec 3
---playback-until-nsec 4|--disable-keyboard-controls|-p|--start-paused|--start-offset 1|--wait-for-all-acked 10
+--actions /a /b|--exclude-actions /a|--playback-until-nsec 4|--disable-keyboard-controls|-p|--start-paused|--start-offset 1|--wait-for-all-acked 10
 --disable-loan-message|--log-level debug|--progress-bar 10|--progress-bar-update-rate 3
 --progress-bar-separation-lines 2"""
 RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--all-topics|--all-services|--services /a /b
@@ -32,10 +32,13 @@ RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--al
 --exclude-services /a|--include-unpublished-topics|--include-hidden-topics|--no-discovery|-p 100
 --polling-interval 100|--ignore-leaf-topics|--qos-profile-overrides-path x|-o x|--output x|-s mcap|--storage sqlite3
 -f cdr|--serialization-format cdr|-b 1000|--max-bag-size 1000|-d 10|--max-bag-duration 10|--max-cache-size 1000
---start-paused|--disable-keyboard-controls|--use-sim-time|--node-name x|--custom-data a=b c=d|--snapshot-mode
+--start-paused|--disable-keyboard-controls|--use-sim-time|--node-name x|--custom-data a=b c=d|--snapshot-mode|--snapshot-duration 5
+--all-actions|--actions /a /b|--exclude-actions /a
 --log-level info|--storage-preset-profile zstd_fast|--storage-preset-profile fastwrite|--storage-config-file x
 --compression-queue-size 1|--compression-threads 2|--compression-threads-priority 3|--compression-mode file
 --compression-format zstd"""
+BURST = """-s sqlite3|-i BAG sqlite3|--read-ahead-queue-size 10|--topics /a /b|--services /a /b
+--qos-profile-overrides-path x|-m a:=b|--remap a:=b c:=d|--storage-config-file x|--start-offset 1|--actions /a /b|-n 5|--num-messages 5"""
 INFO = "-t|--topic-name|-v|--verbose|-s mcap|--storage mcap|--sort name|--sort type|--sort count"
 LIST = "-v|--verbose"
 REINDEX = "-s mcap|--storage sqlite3"
@@ -44,6 +47,7 @@ WITHOUT_EFFECT = {
              "--progress-bar-update-rate", "--progress-bar-separation-lines"},
     "record": {"-p", "--polling-interval", "--storage-config-file", "--compression-queue-size",
                "--compression-threads", "--compression-threads-priority"},
+    "burst": {"-s", "--storage-config-file"},
     "info": {"-s", "--storage"},
     "list": set(),
     "reindex": set(),
@@ -54,7 +58,7 @@ class OptionsTest(CommandTest):
     domains = itertools.cycle((53, 54))
 
     def test_names(self):
-        for verb, options in (("play", PLAY), ("record", RECORD), ("info", INFO), ("list", LIST),
+        for verb, options in (("play", PLAY), ("record", RECORD), ("burst", BURST), ("info", INFO), ("list", LIST),
                               ("reindex", REINDEX)):
             for words in (option.split() for option in re.split(r"[|\n]", options)):
                 status, out, err = self.result("bag", verb, *words, "--help")
@@ -70,6 +74,7 @@ class OptionsTest(CommandTest):
             ("record -a -f xml", "--serialization-format xml: unknown; use one of: cdr"),
             ("record -a --custom-data =b", "--custom-data =b: write KEY=VALUE"),
             ("record -a --storage-preset-profile best", "--storage-preset-profile best: unknown"),
+            ("record -a --snapshot-duration 5", "--snapshot-duration needs --snapshot-mode"),
             ("list", "missing: storage, converter"),
             ("list plugins", "list plugins: unknown"),
         ):
@@ -79,6 +84,21 @@ class OptionsTest(CommandTest):
         status, _, err = self.result("bag", "play", BAG, "--services", "/add")
         self.assertEqual(status, 2)
         self.assertIn("has no topic /add/_service_event", err)
+
+    def test_burst(self):
+        """The first messages at once, without a subscription; then it is paused, or it has ended."""
+        player = self.run_command("bag", "burst", "-n", "10", BAG)
+        player.expect_error("10 messages sent, paused")
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+        self.assertRegex(player.seen[-1], r"^stopped at 0\.\d+ s of 30\.00 s: 10 messages$")
+        status, out, err = self.result("bag", "burst", BAG)
+        self.assertEqual(status, 0)
+        self.assertIn("played to the end at 30.00 s of 30.00 s: 363 messages", out)
+        self.assertIn("363 messages sent\n", err)
+        status, _, err = self.result("bag", "play", "-n", "1", BAG)
+        self.assertEqual(status, 2)
+        self.assertIn("is an option of 'timebase bag burst'", err)
 
     def test_a_launch_file(self):
         """What is recorded: the topics of one type, with what was said of the recording."""
@@ -110,6 +130,28 @@ class OptionsTest(CommandTest):
         self.assertIn("place: a=b", out)
         self.assertEqual(sorted(self.result("bag", "info", "-t", path)[1].split()), ["/chatter", "/map_name"])
         self.assertEqual(self.result("bag", "list", "storage")[1], "mcap\nrosbag1\nsqlite3\n")
+
+    def test_actions(self):
+        """What belongs to an action is recorded by its name."""
+        path = os.path.join(self.folder, "of_action")
+        recorder = self.run_command("bag", "record", "--actions", "go", "-o", path)
+        recorder.expect("recording to")
+        pub = self.run_command("topic", "pub", "-t", "5", "-r", "50", "/go/_action/feedback", "std_msgs/msg/String",
+                               "data: here")
+        self.assertEqual(pub.wait(), 0, pub.errors)
+        recorder.child.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0, recorder.errors)
+        topic, = json.loads(self.result("bag", "info", "--json", path)[1])["topics"]
+        self.assertEqual(topic["name"], "/go/_action/feedback")
+        self.assertGreater(topic["count"], 0)
+        status, out, err = self.result("bag", "play", path, "--actions", "/go", "--rate", "max")
+        self.assertEqual(status, 0, err)
+        self.assertIn(f"{topic['count']} message", out)
+        for words, message in ((("--actions", "/run"), "--actions: .* has no action /run"),
+                               (("--exclude-actions", "go"), "no topic of .* is left")):
+            status, _, err = self.result("bag", "play", path, *words)
+            self.assertEqual(status, 2)
+            self.assertRegex(err, message)
 
     def until_seen(self, node):
         while node not in self.result("nodes")[1]:
