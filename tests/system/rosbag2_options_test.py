@@ -38,6 +38,7 @@ RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--al
 --compression-format zstd"""
 INFO = "-t|--topic-name|-v|--verbose|-s mcap|--storage mcap|--sort name|--sort type|--sort count"
 LIST = "-v|--verbose"
+CONVERT = "-i BAG sqlite3|--input BAG|-o x.yaml|--output-options x.yaml"
 REINDEX = "-s mcap|--storage sqlite3"
 WITHOUT_EFFECT = {
     "play": {"-s", "--storage", "--storage-config-file", "--disable-loan-message", "--progress-bar",
@@ -46,6 +47,7 @@ WITHOUT_EFFECT = {
                "--compression-threads", "--compression-threads-priority"},
     "info": {"-s", "--storage"},
     "list": set(),
+    "convert": set(),
     "reindex": set(),
 }
 
@@ -55,7 +57,7 @@ class OptionsTest(CommandTest):
 
     def test_names(self):
         for verb, options in (("play", PLAY), ("record", RECORD), ("info", INFO), ("list", LIST),
-                              ("reindex", REINDEX)):
+                              ("convert", CONVERT), ("reindex", REINDEX)):
             for words in (option.split() for option in re.split(r"[|\n]", options)):
                 status, out, err = self.result("bag", verb, *words, "--help")
                 self.assertEqual(status, 0, (verb, words, err))
