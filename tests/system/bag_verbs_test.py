@@ -3,6 +3,7 @@
 
 usage: bag_verbs_test.py TIMEBASE [TEST...]"""
 
+import json
 import os
 import re
 import resource
@@ -389,6 +390,53 @@ class ReindexTest(VerbTest):
         self.assertIn("not a bag", self.run_bag("reindex", self.path("empty"), status=3).stderr)
         self.run_bag("reindex", self.path("nowhere"), status=3)
         self.run_bag("reindex", status=2)
+
+
+class LookTest(VerbTest):
+    def test_du(self):
+        bag = self.robot()
+        said = self.run_bag("du", bag).stdout.splitlines()
+        self.assertEqual(len(said), 4)
+        self.assertEqual(said[0].split(), ["50", "57.5", "%", "/odom", "(10", "messages)"])
+        self.assertRegex(said[3], r"^ +87 +in all; files: \d+ bytes$")
+        content = json.loads(self.run_bag("du", bag, bag, "--json").stdout)
+        self.assertEqual(content["bytes"], 174)
+        self.assertEqual(content["topics"][0], {"name": "/odom", "bytes": 100, "count": 20})
+        self.assertEqual(content["size"], 2 * self.info(bag)["size"])
+        self.run_bag("du", status=2)
+        self.run_bag("du", self.path("nowhere"), status=3)
+
+    def test_a_part_that_cannot_be_read(self):
+        bag = bag_make(self.path("bag"), count=10)
+        with sqlite3.connect(self.path("bag", "bag_0.db3")) as database:
+            database.execute("UPDATE messages SET topic_id=9 WHERE id=3")
+        database.close()
+        said = self.run_bag("du", bag, "--json", status=3)
+        self.assertEqual(sum(t["count"] for t in json.loads(said.stdout)["topics"]), 9)
+
+    def test_channels_and_schemas(self):
+        bag = self.robot()
+        self.assertEqual(
+            self.run_bag("list", "channels", bag).stdout,
+            f"/tf_static: tf2_msgs/msg/TFMessage\n/map: {STRING}\n/odom: {STRING}\n",
+        )
+        self.assertIn(f"/odom: {STRING} (cdr), 10 messages\n",
+                      self.run_bag("list", "channels", bag, "-v").stdout)
+        self.assertEqual(
+            self.run_bag("list", "schemas", bag).stdout,
+            f"tf2_msgs/msg/TFMessage: no definition\n{STRING}: no definition\n",
+        )
+        packed = self.path("x.db3")
+        self.run_bag("convert", bag, "-o", packed, "--single-file")
+        with sqlite3.connect(packed) as database:
+            database.execute(
+                "UPDATE message_definitions SET encoding='ros2msg', encoded_message_definition=?"
+                " WHERE topic_type=?", ("string data\n\n# \x1b[1m", STRING))
+        database.close()
+        said = self.run_bag("list", "schemas", "-v", packed).stdout
+        self.assertIn(f"{STRING}: ros2msg\n  string data\n  \n  # \\x1b[1m\n", said)
+        self.run_bag("list", "channels", status=2)
+        self.assertEqual(self.run_bag("list", "storage").stdout, "mcap\nrosbag1\nsqlite3\n")
 
 
 class OutputTest(VerbTest):
