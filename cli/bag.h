@@ -19,6 +19,7 @@ extern const command_t command_bag_cut;
 extern const command_t command_bag_filter;
 extern const command_t command_bag_merge;
 extern const command_t command_bag_reindex;
+extern const command_t command_bag_du;
 extern const command_t command_bag_sort;
 extern const command_t command_bag_compress;
 extern const command_t command_bag_decompress;

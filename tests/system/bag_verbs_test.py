@@ -3,6 +3,7 @@
 
 usage: bag_verbs_test.py TIMEBASE [TEST...]"""
 
+import json
 import os
 import re
 import resource
@@ -226,6 +227,99 @@ class RewriteTest(VerbTest):
         self.assertEqual(self.info(name + "_filter")["compression"], "chunk:lz4")
 
 
+class OutputOptionsTest(VerbTest):
+    def convert(self, text, *options, status=0):
+        with open(self.path("out.yaml"), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.run_bag("convert", "-i", self.path("robot"), *options, status=status)
+
+    def test_several_outputs(self):
+        self.robot()
+        self.convert(
+            f"""
+output_bags:
+- uri: {self.path("all")}
+  storage_id: ""
+  max_bagfile_size: 0
+  max_cache_size: 1000
+  all: true
+- uri: {self.path("some")}
+  storage_id: sqlite3
+  start_time_ns: 1020
+  end_time_ns: 1040
+  topics: [/map]
+  topic_types: []
+  regex: "^/od"
+  compression_mode: ""
+- uri: {self.path("packed")}
+  storage_id: sqlite3
+  all_topics: true
+  exclude: "map|odom"
+  exclude_topics:
+  compression_mode: FILE
+  compression_format: zstd
+- uri: {self.path("split")}
+  storage_id: mcap
+  max_bagfile_duration: 1
+  topics: [odom, /map]
+""",
+            "sqlite3", "-o", self.path("out.yaml"),
+        )
+        self.assert_same_messages(self.path("robot"), self.path("all"))
+        self.assertEqual(self.info(self.path("all"))["storage"], "mcap")
+        self.assertEqual(
+            self.messages(self.path("some")), [("/odom", 1020 + 10 * i, str(2 + i)) for i in range(3)]
+        )
+        info = self.info(self.path("packed"))
+        self.assertEqual(info["compression"], "file:zstd")
+        self.assertEqual([topic["name"] for topic in info["topics"]], ["/tf_static"])
+        self.assertEqual(self.info(self.path("split"))["message_count"], 12)
+
+    def test_services(self):
+        make(self.path("robot"), [("/a", STRING), ("/add/_service_event", STRING)],
+             [("/a", 1, "a"), ("/add/_service_event", 2, "b")])
+        for number, (choice, expected) in enumerate((
+            ("all: true", "ab"),
+            ("all_topics: true", "a"),
+            ("all_topics: true\n  exclude_regex: x", "a"),
+            ("all_services: true", "b"),
+            ("all_services: true\n  regex: ^/a$", "ab"),
+            ("services: [/add]", "b"),
+            ("all: true\n  exclude_services: [/add]", "a"),
+        )):
+            with self.subTest(choice):
+                out = self.path(f"out{number}")
+                self.convert(f"output_bags:\n- uri: {out}\n  {choice}\n",
+                             "--output-options", self.path("out.yaml"))
+                self.assertEqual("".join(m[2] for m in self.messages(out)), expected)
+
+    def test_what_is_wrong(self):
+        self.robot()
+        out = self.path("out")
+        for text, message in (
+            ("{", "out.yaml: line "),
+            ("bags: []", "no list 'output_bags'"),
+            ("output_bags: []", "no list 'output_bags'"),
+            ("output_bags:\n- all: true", "line 2: an output needs a uri"),
+            (f"output_bags:\n- uri: {out}", "line 2: nothing is chosen"),
+            (f"output_bags:\n- uri: {out}\n  al: true", "line 3: al: unknown key"),
+            (f"output_bags:\n- uri: {out}\n  all: yes sir", "line 3: all: must be true or false"),
+            (f"output_bags:\n- uri: {out}\n  topics: a", "line 3: topics: must be a list"),
+            (f"output_bags:\n- uri: {out}\n  start_time_ns: x", "start_time_ns: must be a whole"),
+            (f"output_bags:\n- uri: {out}\n  topics: [/none]", "has no topic /none"),
+        ):
+            with self.subTest(text):
+                said = self.convert(text, "-o", self.path("out.yaml"), status=2).stderr
+                self.assertIn(message, said)
+                self.assertEqual(sorted(os.listdir(self.folder)), ["out.yaml", "robot"])
+
+    def test_our_own_form_stays(self):
+        """A name that ends in .yaml and is no file is that of a recording."""
+        self.robot()
+        self.run_bag("convert", self.path("robot"), "-o", self.path("x.yaml"), "-e", "map")
+        self.assertEqual(self.info(self.path("x.yaml"))["message_count"], 2)
+
+
 class ReindexTest(VerbTest):
     def test_as_it_was(self):
         source = self.robot()
@@ -296,6 +390,53 @@ class ReindexTest(VerbTest):
         self.assertIn("not a bag", self.run_bag("reindex", self.path("empty"), status=3).stderr)
         self.run_bag("reindex", self.path("nowhere"), status=3)
         self.run_bag("reindex", status=2)
+
+
+class LookTest(VerbTest):
+    def test_du(self):
+        bag = self.robot()
+        said = self.run_bag("du", bag).stdout.splitlines()
+        self.assertEqual(len(said), 4)
+        self.assertEqual(said[0].split(), ["50", "57.5", "%", "/odom", "(10", "messages)"])
+        self.assertRegex(said[3], r"^ +87 +in all; files: \d+ bytes$")
+        content = json.loads(self.run_bag("du", bag, bag, "--json").stdout)
+        self.assertEqual(content["bytes"], 174)
+        self.assertEqual(content["topics"][0], {"name": "/odom", "bytes": 100, "count": 20})
+        self.assertEqual(content["size"], 2 * self.info(bag)["size"])
+        self.run_bag("du", status=2)
+        self.run_bag("du", self.path("nowhere"), status=3)
+
+    def test_a_part_that_cannot_be_read(self):
+        bag = bag_make(self.path("bag"), count=10)
+        with sqlite3.connect(self.path("bag", "bag_0.db3")) as database:
+            database.execute("UPDATE messages SET topic_id=9 WHERE id=3")
+        database.close()
+        said = self.run_bag("du", bag, "--json", status=3)
+        self.assertEqual(sum(t["count"] for t in json.loads(said.stdout)["topics"]), 9)
+
+    def test_channels_and_schemas(self):
+        bag = self.robot()
+        self.assertEqual(
+            self.run_bag("list", "channels", bag).stdout,
+            f"/tf_static: tf2_msgs/msg/TFMessage\n/map: {STRING}\n/odom: {STRING}\n",
+        )
+        self.assertIn(f"/odom: {STRING} (cdr), 10 messages\n",
+                      self.run_bag("list", "channels", bag, "-v").stdout)
+        self.assertEqual(
+            self.run_bag("list", "schemas", bag).stdout,
+            f"tf2_msgs/msg/TFMessage: no definition\n{STRING}: no definition\n",
+        )
+        packed = self.path("x.db3")
+        self.run_bag("convert", bag, "-o", packed, "--single-file")
+        with sqlite3.connect(packed) as database:
+            database.execute(
+                "UPDATE message_definitions SET encoding='ros2msg', encoded_message_definition=?"
+                " WHERE topic_type=?", ("string data\n\n# \x1b[1m", STRING))
+        database.close()
+        said = self.run_bag("list", "schemas", "-v", packed).stdout
+        self.assertIn(f"{STRING}: ros2msg\n  string data\n  \n  # \\x1b[1m\n", said)
+        self.run_bag("list", "channels", status=2)
+        self.assertEqual(self.run_bag("list", "storage").stdout, "mcap\nrosbag1\nsqlite3\n")
 
 
 class OutputTest(VerbTest):

@@ -41,6 +41,7 @@ BURST = """-s sqlite3|-i BAG sqlite3|--read-ahead-queue-size 10|--topics /a /b|-
 --qos-profile-overrides-path x|-m a:=b|--remap a:=b c:=d|--storage-config-file x|--start-offset 1|--actions /a /b|-n 5|--num-messages 5"""
 INFO = "-t|--topic-name|-v|--verbose|-s mcap|--storage mcap|--sort name|--sort type|--sort count"
 LIST = "-v|--verbose"
+CONVERT = "-i BAG sqlite3|--input BAG|-o x.yaml|--output-options x.yaml"
 REINDEX = "-s mcap|--storage sqlite3"
 WITHOUT_EFFECT = {
     "play": {"-s", "--storage", "--storage-config-file", "--disable-loan-message", "--progress-bar",
@@ -50,6 +51,7 @@ WITHOUT_EFFECT = {
     "burst": {"-s", "--storage-config-file"},
     "info": {"-s", "--storage"},
     "list": set(),
+    "convert": set(),
     "reindex": set(),
 }
 
@@ -59,7 +61,7 @@ class OptionsTest(CommandTest):
 
     def test_names(self):
         for verb, options in (("play", PLAY), ("record", RECORD), ("burst", BURST), ("info", INFO), ("list", LIST),
-                              ("reindex", REINDEX)):
+                              ("convert", CONVERT), ("reindex", REINDEX)):
             for words in (option.split() for option in re.split(r"[|\n]", options)):
                 status, out, err = self.result("bag", verb, *words, "--help")
                 self.assertEqual(status, 0, (verb, words, err))
