@@ -188,8 +188,13 @@ class BridgeTest(ros1_graph.Ros1Test):
         watches = [self.timebase("watch", "--json") for _ in range(2)]
         bridge = self.bridge()
         bridge.expect_error("waiting for a publisher of /clock")
-        player = self.play("-l", "-r", "2")
+        silent = self.simulator("silent")
         self.until_carrying(bridge, "ros1")
+        for watch in watches:  # before the first tick
+            watch.expect_report(lambda reports: reports[-1]["matched"] == 1)
+        silent.child.stdin.close()
+        silent.child.wait(LIMIT_S)
+        player = self.play("-l", "-r", "2")
         for watch in watches:
             watch.expect_report(lambda reports: reports[-1]["time_ns"] > START_S * SECOND and
                                 1.9 < reports[-1]["rtf"] < 2.1)
@@ -207,8 +212,9 @@ class BridgeTest(ros1_graph.Ros1Test):
         self.assertEqual((carried["dropped"], carried["jumps_forward"], carried["summary"]), (0, 0, True))
         self.assertGreater(carried["repeated"], 50)
         self.assertLess(carried["largest_backward_ns"], -SECOND)
-        self.assertLess(carried["latency_median_ns"], SECOND // 1000)
+        self.assertTrue(0 < carried["latency_median_ns"] <= carried["latency_p99_ns"], carried)
         for watch in watches:
+            watch.expect_report(lambda reports: reports[-1]["time_ns"] == carried["time_ns"])
             seen = watch.summary()
             self.assertEqual((seen["jumps_backward"], seen["jumps_forward"], seen["time_ns"]),
                              (carried["jumps_backward"], 0, carried["time_ns"]))
@@ -247,18 +253,21 @@ class BridgeTest(ros1_graph.Ros1Test):
         self.until_sim_time()
         children = self.followers()
         for child in children:
-            first = child.until(lambda now: now["jumps_backward"] == 1 and now["now_ns"] > 1000.5 * SECOND, "a second round")
+            first = child.until(lambda now: now["jumps_backward"] >= 1 and now["now_ns"] > 1000.5 * SECOND, "a second round")
             self.assertLess(first["now_ns"], 1003 * SECOND)
         player.child.send_signal(signal.SIGINT)
         player.wait()
         server = self.timebase("serve", "--start", "2000", "--rate", "5", "--hz", "200")
         rates = []
         for child in children:
-            first = child.until(lambda now: now["now_ns"] > 2001 * SECOND, "the server's time")
-            began = time.monotonic()
-            later = child.until(lambda now: now["now_ns"] > first["now_ns"] + 5 * SECOND, "time that advances")
-            rates.append((later["now_ns"] - first["now_ns"]) / SECOND / (time.monotonic() - began))
-        self.assertTrue(all(4 < rate < 6 for rate in rates), rates)
+            child.until(lambda now: now["now_ns"] > 2001 * SECOND, "the server's time")
+
+            def is_right(child=child):
+                began, first = time.monotonic(), child.read()
+                later = child.until(lambda now: now["now_ns"] > first["now_ns"] + 5 * SECOND, "time that advances")
+                rates.append((later["now_ns"] - first["now_ns"]) / SECOND / (time.monotonic() - began))
+                return 4 < rates[-1] < 6
+            wait_until(is_right, lambda: f"a rate of 5: {rates}")
         server.child.send_signal(signal.SIGINT)
         server.wait()
         self.timebase("serve", "--start", "500", "--paused")

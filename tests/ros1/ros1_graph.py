@@ -4,6 +4,7 @@ told what to answer. Needs no ROS."""
 import http.server
 import json
 import os
+import random
 import signal
 import socket
 import struct
@@ -19,6 +20,7 @@ MD5 = "a9c97c1d230cfc112e270351a944ee47"
 TYPE = "rosgraph_msgs/Clock"
 LIMIT_S = 60  # of every wait: the machine may be busy
 FOREIGN_END_S = 30
+PORTS_FROM = 10_000
 
 
 def wait_until(condition, what, limit_s=LIMIT_S):
@@ -31,6 +33,22 @@ def wait_until(condition, what, limit_s=LIMIT_S):
         if time.monotonic() > end:
             raise AssertionError(f"not within {limit_s} s: {what() if callable(what) else what}")
         time.sleep(0.01)
+
+
+def free_port():
+    """Of those that the kernel gives to no connection: a master may end, and start again on its port."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as limits:
+        ports_to = int(limits.read().split()[0])
+    if ports_to <= PORTS_FROM:
+        ports_to = 65536
+    while True:
+        port = random.randrange(PORTS_FROM, ports_to)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def stop(child, by=signal.SIGINT):
@@ -175,7 +193,7 @@ class Master(Server):
         self.subscribers = {}  # name: uri
         self.unregistered = []
         self.nodes = {}
-        super().__init__(port)
+        super().__init__(port or free_port())
 
     def do_getParam(self, caller, key):
         if key in self.parameters:
