@@ -77,7 +77,7 @@ class AcrossTest(PeersTest):
             found = json.loads(self.run_timebase("topic", "list", "--json").stdout)
             return {one["topic"] for one in found if one["subscribers"]} >= set(topics)
         wait_until(are_followed, "the recorder's subscriptions")
-        self.run_timebase("ctl", "/rosbag2_player", "resume")
+        self.run_timebase("ctl", "/rosbag2_player", "resume", "--wait", "50s", "--limit", "50s")
         errors = player.communicate(timeout=LIMIT_S)[1]
         self.assertEqual(player.returncode, 0, errors)
         self.assertEqual(errors.count("/rosout (rosgraph_msgs/Log) is not played: "), 1)

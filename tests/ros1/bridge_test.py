@@ -491,8 +491,10 @@ class BridgeTest(ros1_graph.Ros1Test):
         bridge.expect_report(lambda reports: reports[-1].get("messages") == 1)
         recording = bag_make(tempfile.mkdtemp(dir=self.folder), 1000 * SECOND, SECOND // 10, count)
         player = self.timebase("play", recording, "--disable-keyboard-controls", "--remap", "/stamped:=/header",
-                               "--delay", "3")
+                               "--start-paused")
         bridge.expect_report(lambda reports: reports[-1].get("topics") == 2)
+        resume = self.timebase("ctl", "/rosbag2_player", "resume", "--wait", str(LIMIT_S), "--limit", str(LIMIT_S))
+        self.assertEqual(resume.wait(), 0, resume.errors)
         self.assertEqual(player.wait(), 0, player.errors)
         bridge.expect_report(lambda reports: reports[-1].get("messages", 0) > count)
         bridge.child.send_signal(signal.SIGINT)

@@ -57,6 +57,9 @@ def stop(child, by=signal.SIGINT):
     if child.poll() is None:
         child.send_signal(by)
     if child.args[0].startswith("/usr/"):
+        if child.stdin:
+            child.stdin.close()  # one that reads it does so until its end, also after the signal
+            child.stdin = None
         try:
             child.wait(FOREIGN_END_S)
         except subprocess.TimeoutExpired:
