@@ -4,6 +4,7 @@ that are started again.
 
 usage: bridge_test.py ROSCPP_FOLLOWER TIMEBASE [TEST...]"""
 
+import itertools
 import json
 import os
 import re
@@ -115,7 +116,7 @@ class Follower(Process):
 
 
 class BridgeTest(ros1_graph.Ros1Test):
-    domain = DOMAIN
+    domains = itertools.cycle(range(DOMAIN, DOMAIN + 4))
 
     @classmethod
     def setUpClass(cls):
@@ -130,7 +131,7 @@ class BridgeTest(ros1_graph.Ros1Test):
         shutil.rmtree(cls.folder, ignore_errors=True)
 
     def setUp(self):
-        BridgeTest.domain = DOMAIN + (BridgeTest.domain - DOMAIN + 1) % 4
+        self.domain = next(self.domains)
         self.environment = {**self.core.environment, "CYCLONEDDS_URI": LOOPBACK,
                             "ROS_DOMAIN_ID": str(self.domain)}
         command_test.CommandTest.domain_lock(self, self.domain)
@@ -530,4 +531,4 @@ if __name__ == "__main__":
         print("no ROS 1: apt-get install ros-core python3-rospy python3-rosbag libroscpp-dev")
         sys.exit(77)
     TIMEBASE = os.path.abspath(sys.argv.pop(2))
-    ros1_graph.main()
+    ros1_graph.main(4)

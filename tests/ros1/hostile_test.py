@@ -483,4 +483,4 @@ class HostileTest(ros1_graph.Ros1Test):
 
 
 if __name__ == "__main__":
-    ros1_graph.main()
+    ros1_graph.main(2)

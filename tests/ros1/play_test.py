@@ -139,4 +139,4 @@ class PlayTest(PeersTest):
 
 
 if __name__ == "__main__":
-    ros1_peers.main()
+    ros1_peers.main(2)

@@ -202,4 +202,4 @@ class RecordTest(PeersTest):
 
 
 if __name__ == "__main__":
-    ros1_peers.main()
+    ros1_peers.main(2)

@@ -15,6 +15,9 @@ import time
 import unittest
 import xmlrpc.client
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+import in_parts  # noqa: E402
+
 SECOND = 1_000_000_000
 MD5 = "a9c97c1d230cfc112e270351a944ee47"
 TYPE = "rosgraph_msgs/Clock"
@@ -331,7 +334,7 @@ class Ros1Test(unittest.TestCase):
         return master
 
 
-def main():
+def main(parts=1):
     """PROGRAM [TEST...]"""
     Ros1Test.program = sys.argv.pop(1)
-    unittest.main(argv=sys.argv, warnings="ignore")  # unclosed sockets end with the test
+    in_parts.main(sys.argv, parts, warnings="ignore")  # unclosed sockets end with the test

@@ -149,10 +149,10 @@ class Subscriber:
         self.socket.close()
 
 
-def main():
+def main(parts=1):
     """PROGRAM TIMEBASE [TEST...]; 77: left out."""
     if not os.access("/usr/bin/roscore", os.X_OK):
         print("no ROS 1: apt-get install ros-core python3-rospy python3-std-msgs")
         sys.exit(77)
     PeersTest.timebase = os.path.abspath(sys.argv.pop(2))
-    ros1_graph.main()
+    ros1_graph.main(parts)

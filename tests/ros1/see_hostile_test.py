@@ -374,4 +374,4 @@ class SeeHostileTest(ros1_graph.Ros1Test):
 
 if __name__ == "__main__":
     TIMEBASE = os.path.abspath(sys.argv.pop(2))
-    ros1_graph.main()
+    ros1_graph.main(2)

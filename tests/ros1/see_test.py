@@ -107,15 +107,15 @@ class Graph(GraphTest):
         wait_until(look, lambda: f"{rules}: {found}")
         return found
 
-    def until_folded(self, *expected):
-        """The same of (rule, severity, rules below it)."""
+    def until_folded(self, status, *expected):
+        """The same of the exit status and (rule, severity, rules below it)."""
         seen = []
 
         def look():
-            report = json.loads(self.run_timebase("audit", "--ros1", "--json").stdout)
+            result = self.run_timebase("audit", "--ros1", "--json")
             seen[:] = [(one["rule"], one["severity"], tuple(below["rule"] for below in one["caused"]))
-                       for one in report["findings"]]
-            return seen == list(expected)
+                       for one in json.loads(result.stdout)["findings"]]
+            return (result.returncode, seen) == (status, list(expected))
         wait_until(look, lambda: f"{expected}: {seen}")
 
     def nodes(self, *words):
@@ -147,13 +147,15 @@ class FindingsTest(Graph):
         self.clock()
         self.talker()
         self.until_audit()
-        nodes, report = self.nodes()
-        talker = nodes["/talker"]
-        self.assertEqual((talker["time_base"], talker["state"], talker["clock_connections"]), ("clock", "alive", 1))
+        def follows():
+            nodes, report = self.nodes()
+            talker = nodes["/talker"]
+            found = talker["time_base"], talker["state"], talker["clock_connections"], report["clock"]["state"]
+            return found == ("clock", "alive", 1, "ticks") and (talker, report)
+        talker, report = wait_until(follows, "a talker that follows")
         self.assertTrue(os.path.exists(f"/proc/{talker['pid']}"))
         self.assertIn({"topic": "/point_talker", "type": "geometry_msgs/PointStamped"}, talker["publishes"])
-        self.assertEqual(report["clock"]["state"], "ticks")
-        self.run_timebase("nodes", "--ros1", "--check", status=0)
+        self.until_run(lambda status, *_: status == 0, "nodes", "--ros1", "--check")
 
     def test_clock_while_the_parameter_is_not_set(self):
         self.talker()
@@ -162,13 +164,13 @@ class FindingsTest(Graph):
         found = self.until_audit("sim-time-unset")
         evidence = "\n".join(found["sim-time-unset"]["/use_sim_time"])
         self.assertIn("it is not set\n/clock is published by /sim\n1 node is on wall time", evidence)
-        text = self.run_timebase("audit", "--ros1", status=1).stdout
-        self.assertIn("ros1:     rosparam set /use_sim_time true\n", text)
+        text = "ros1:     rosparam set /use_sim_time true\n"
+        _, text, _ = self.until_run(lambda status, out, _: status == 1 and text in out, "audit", "--ros1")
         self.assertIn("timebase: timebase param set /use_sim_time true --ros1\n", text)
         self.assertIn('launch:   <param name="/use_sim_time" type="bool" value="true"/>\n', text)
-        shown = self.run_timebase("nodes", "--ros1", "--check", status=1).stdout
-        self.assertIn("error sim-time-unset: /use_sim_time is not true in a graph of ROS 1 with /clock; "
-                      "rosparam set /use_sim_time true\n", shown)
+        line = ("error sim-time-unset: /use_sim_time is not true in a graph of ROS 1 with /clock; "
+                "rosparam set /use_sim_time true\n")
+        self.until_run(lambda status, out, _: status == 1 and line in out, "nodes", "--ros1", "--check")
 
     def test_a_node_that_started_before_it_was_set(self):
         self.talker("early")
@@ -178,14 +180,13 @@ class FindingsTest(Graph):
         found = self.until_audit("mixed-time-base")
         self.assertEqual(list(found["mixed-time-base"]), ["/early"])
         self.assertIn("it started before /use_sim_time was set", "\n".join(found["mixed-time-base"]["/early"]))
-        self.assertIn("rosnode kill /early", self.run_timebase("audit", "--ros1", status=1).stdout)
+        self.until_run(lambda status, out, _: status == 1 and "rosnode kill /early" in out, "audit", "--ros1")
 
     def test_a_viewer_on_wall_time_is_a_warning(self):
         self.python(LISTENER, "viewer", topic="/point_talker")
         self.clock()
         self.set_sim_time()
-        self.until_folded(("mixed-time-base", "warn", ()))
-        self.run_timebase("audit", "--ros1", status=0)
+        self.until_folded(0, ("mixed-time-base", "warn", ()))
 
     def test_a_value_on_which_roscpp_and_rospy_disagree(self):
         self.clock()
@@ -198,10 +199,9 @@ class FindingsTest(Graph):
 
     def test_set_and_no_clock_server(self):
         self.set_sim_time()
-        self.until_folded(("clock-missing", "warn", ()))  # no node waits yet
+        self.until_folded(0, ("clock-missing", "warn", ()))  # no node waits yet
         self.talker()
-        self.until_folded(("clock-missing", "error", ("no-clock-received",)))
-        self.run_timebase("audit", "--ros1", status=1)
+        self.until_folded(1, ("clock-missing", "error", ("no-clock-received",)))
 
     def test_a_server_that_died(self):
         self.set_sim_time()
@@ -218,7 +218,8 @@ class FindingsTest(Graph):
         wait_until(lambda: "/clock" in self.topics_of("/clock_server", 0), "a server")
         self.talker()
         self.until_audit()
-        self.assertIn("/clock is paused at 500.000 s", self.run_timebase("nodes", "--ros1").stdout)
+        text = "/clock is paused at 500.000 s"
+        self.until_run(lambda status, out, _: text in out, "nodes", "--ros1")
         self.stop(server)
 
     def test_a_silent_publisher_is_none(self):
@@ -619,4 +620,4 @@ if __name__ == "__main__":
         print("no ROS 1: apt-get install ros-core python3-rospy python3-geometry-msgs")
         sys.exit(77)
     TIMEBASE = os.path.abspath(sys.argv.pop(2))
-    ros1_graph.main()
+    ros1_graph.main(4)

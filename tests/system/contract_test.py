@@ -18,10 +18,10 @@ import struct
 import subprocess
 import sys
 import time
-import unittest
 
 import audit_test
 import command_test
+import in_parts
 from audit_test import AuditTest, all_findings
 from command_test import LIMIT_S, SECOND, TRIES
 
@@ -412,4 +412,4 @@ class ContractTest(AuditTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, audit_test.PEER = sys.argv[1:3]
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    in_parts.main([sys.argv[0], *sys.argv[3:]], 4)

@@ -19,11 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import unittest
 import urllib.parse
 import urllib.request
 
 import command_test
+import in_parts
 import observing
 from command_test import LIMIT_S, LOOPBACK, SECOND, bound_sockets, header_of
 from observing import ObservingTest
@@ -771,4 +771,4 @@ class ObserveTest(ObservingTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, observing.PEER = sys.argv[1:3]
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    in_parts.main([sys.argv[0], *sys.argv[3:]], 4, verbosity=2)
