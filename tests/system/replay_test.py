@@ -243,7 +243,7 @@ class ReplayTest(CommandTest):
         found = json.loads(self.run_command("check", self.bag, "--json", status=1).stdout)
         findings = [finding for finding in found["findings"] if finding["rule"] != "clock-gap"]
         self.assertEqual([finding["rule"] for finding in findings], ["clock-backwards"], found["findings"])
-        self.assertEqual(found["findings"][0]["caused"], [])
+        self.assertEqual(findings[0]["caused"], [])
         self.assertEqual(found["log_times"]["are"], "ROS time")
         self.assertTrue(found["log_times"]["declared"])
         self.assertEqual(found["runs"], 2)
