@@ -255,14 +255,13 @@ class ContractTest(AuditTest):
             self.record()
             self.until_recorded("/scan", more=45)
             times = self.recorded().times("/scan")
+            ages = sorted(at - stamp for at, stamp in times)
             report, found = self.check()
-            if "receipt-stamped" in found:
+            if "receipt-stamped" in found and ages[len(ages) // 2] < 2 * MS:
                 break
         else:
-            self.fail(json.dumps(report))
+            self.fail((ages, json.dumps(report)))
         self.assertEqual(found["receipt-stamped"]["severity"], "warn")
-        ages = sorted(at - stamp for at, stamp in times)
-        self.assertLess(ages[len(ages) // 2], 2 * MS)
         steps = [b - a for (_, a), (_, b) in zip(times, times[1:])]
         self.assertGreater(max(steps), 1.3 * min(steps))
 
