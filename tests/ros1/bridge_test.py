@@ -4,6 +4,7 @@ that are started again.
 
 usage: bridge_test.py ROSCPP_FOLLOWER TIMEBASE [TEST...]"""
 
+import itertools
 import json
 import os
 import re
@@ -125,7 +126,7 @@ class Follower(Process):
 
 
 class BridgeTest(ros1_graph.Ros1Test):
-    domain = DOMAIN
+    domains = itertools.cycle(range(DOMAIN, DOMAIN + 4))
 
     @classmethod
     def setUpClass(cls):
@@ -140,7 +141,7 @@ class BridgeTest(ros1_graph.Ros1Test):
         shutil.rmtree(cls.folder, ignore_errors=True)
 
     def setUp(self):
-        BridgeTest.domain = DOMAIN + (BridgeTest.domain - DOMAIN + 1) % 4
+        self.domain = next(self.domains)
         self.environment = {**self.core.environment, "CYCLONEDDS_URI": LOOPBACK,
                             "ROS_DOMAIN_ID": str(self.domain)}
         command_test.CommandTest.domain_lock(self, self.domain)
@@ -198,8 +199,13 @@ class BridgeTest(ros1_graph.Ros1Test):
         watches = [self.timebase("watch", "--json") for _ in range(2)]
         bridge = self.bridge()
         bridge.expect_error("waiting for a publisher of /clock")
-        player = self.play("-l", "-r", "2")
+        silent = self.simulator("silent")
         self.until_carrying(bridge, "ros1")
+        for watch in watches:  # before the first tick
+            watch.expect_report(lambda reports: reports[-1]["matched"] == 1)
+        silent.child.stdin.close()
+        silent.child.wait(LIMIT_S)
+        player = self.play("-l", "-r", "2")
         for watch in watches:
             watch.expect_report(lambda reports: reports[-1]["time_ns"] > START_S * SECOND and
                                 1.9 < reports[-1]["rtf"] < 2.1)
@@ -217,8 +223,9 @@ class BridgeTest(ros1_graph.Ros1Test):
         self.assertEqual((carried["dropped"], carried["jumps_forward"], carried["summary"]), (0, 0, True))
         self.assertGreater(carried["repeated"], 50)
         self.assertLess(carried["largest_backward_ns"], -SECOND)
-        self.assertLess(carried["latency_median_ns"], SECOND // 1000)
+        self.assertTrue(0 < carried["latency_median_ns"] <= carried["latency_p99_ns"], carried)
         for watch in watches:
+            watch.expect_report(lambda reports: reports[-1]["time_ns"] == carried["time_ns"])
             seen = watch.summary()
             self.assertEqual((seen["jumps_backward"], seen["jumps_forward"], seen["time_ns"]),
                              (carried["jumps_backward"], 0, carried["time_ns"]))
@@ -257,18 +264,21 @@ class BridgeTest(ros1_graph.Ros1Test):
         self.until_sim_time()
         children = self.followers()
         for child in children:
-            first = child.until(lambda now: now["jumps_backward"] == 1 and now["now_ns"] > 1000.5 * SECOND, "a second round")
+            first = child.until(lambda now: now["jumps_backward"] >= 1 and now["now_ns"] > 1000.5 * SECOND, "a second round")
             self.assertLess(first["now_ns"], 1003 * SECOND)
         player.child.send_signal(signal.SIGINT)
         player.wait()
         server = self.timebase("serve", "--start", "2000", "--rate", "5", "--hz", "200")
         rates = []
         for child in children:
-            first = child.until(lambda now: now["now_ns"] > 2001 * SECOND, "the server's time")
-            began = time.monotonic()
-            later = child.until(lambda now: now["now_ns"] > first["now_ns"] + 5 * SECOND, "time that advances")
-            rates.append((later["now_ns"] - first["now_ns"]) / SECOND / (time.monotonic() - began))
-        self.assertTrue(all(4 < rate < 6 for rate in rates), rates)
+            child.until(lambda now: now["now_ns"] > 2001 * SECOND, "the server's time")
+
+            def is_right(child=child):
+                began, first = time.monotonic(), child.read()
+                later = child.until(lambda now: now["now_ns"] > first["now_ns"] + 5 * SECOND, "time that advances")
+                rates.append((later["now_ns"] - first["now_ns"]) / SECOND / (time.monotonic() - began))
+                return 4 < rates[-1] < 6
+            wait_until(is_right, lambda: f"a rate of 5: {rates}")
         server.child.send_signal(signal.SIGINT)
         server.wait()
         self.timebase("serve", "--start", "500", "--paused")
@@ -533,8 +543,10 @@ class BridgeTest(ros1_graph.Ros1Test):
         bridge.expect_report(lambda reports: reports[-1].get("messages") == 1)
         recording = bag_make(tempfile.mkdtemp(dir=self.folder), 1000 * SECOND, SECOND // 10, count)
         player = self.timebase("play", recording, "--disable-keyboard-controls", "--remap", "/stamped:=/header",
-                               "--delay", "3")
+                               "--start-paused")
         bridge.expect_report(lambda reports: reports[-1].get("topics") == 2)
+        resume = self.timebase("ctl", "/rosbag2_player", "resume", "--wait", str(LIMIT_S), "--limit", str(LIMIT_S))
+        self.assertEqual(resume.wait(), 0, resume.errors)
         self.assertEqual(player.wait(), 0, player.errors)
         bridge.expect_report(lambda reports: reports[-1].get("messages", 0) > count)
         bridge.child.send_signal(signal.SIGINT)
@@ -570,4 +582,4 @@ if __name__ == "__main__":
         print("no ROS 1: apt-get install ros-core python3-rospy python3-rosbag libroscpp-dev")
         sys.exit(77)
     TIMEBASE = os.path.abspath(sys.argv.pop(2))
-    ros1_graph.main()
+    ros1_graph.main(4)

@@ -250,9 +250,12 @@ class PublisherTest(ros1_graph.Ros1Test):
                      struct.pack("<II", 8, 4) + b"aaaa", struct.pack("<I", 0)):
             with socket.create_connection(("127.0.0.1", self.port()), LIMIT_S) as stranger:
                 stranger.settimeout(LIMIT_S)
-                stranger.sendall(data)
-                while stranger.recv(4096):  # an error field, or nothing
-                    pass
+                try:
+                    stranger.sendall(data)
+                    while stranger.recv(4096):  # an error field, or nothing
+                        pass
+                except ConnectionError:
+                    pass  # what it has not read is refused
         self.test_goes_on(sender)
 
     def test_headers_that_come_slowly(self):
@@ -294,7 +297,7 @@ class PublisherTest(ros1_graph.Ros1Test):
         for stranger in strangers:
             self.assertEqual(stranger.recv(1), b"")
             stranger.close()
-        self.assertLess(time.monotonic() - begin, 30)
+        self.assertLess(time.monotonic() - begin, LIMIT_S)  # all at once, not one after another
 
     def test_a_subscriber_that_reads_nothing_costs_the_others_nothing(self):
         _, sender = self.start()

@@ -4,6 +4,7 @@ told what to answer. Needs no ROS."""
 import http.server
 import json
 import os
+import random
 import signal
 import socket
 import struct
@@ -14,11 +15,15 @@ import time
 import unittest
 import xmlrpc.client
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+import in_parts  # noqa: E402
+
 SECOND = 1_000_000_000
 MD5 = "a9c97c1d230cfc112e270351a944ee47"
 TYPE = "rosgraph_msgs/Clock"
 LIMIT_S = 60  # of every wait: the machine may be busy
 FOREIGN_END_S = 30
+PORTS_FROM = 10_000
 
 
 def wait_until(condition, what, limit_s=LIMIT_S):
@@ -33,12 +38,31 @@ def wait_until(condition, what, limit_s=LIMIT_S):
         time.sleep(0.01)
 
 
+def free_port():
+    """Of those that the kernel gives to no connection: a master may end, and start again on its port."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as limits:
+        ports_to = int(limits.read().split()[0])
+    if ports_to <= PORTS_FROM:
+        ports_to = 65536
+    while True:
+        port = random.randrange(PORTS_FROM, ports_to)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
 def stop(child, by=signal.SIGINT):
     """Ends a child and closes its pipes. A program of ours must end by the signal. One of Debian's ROS 1
     must only be gone: now and then rospy's shutdown never ends."""
     if child.poll() is None:
         child.send_signal(by)
     if child.args[0].startswith("/usr/"):
+        if child.stdin:
+            child.stdin.close()  # one that reads it does so until its end, also after the signal
+            child.stdin = None
         try:
             child.wait(FOREIGN_END_S)
         except subprocess.TimeoutExpired:
@@ -175,7 +199,7 @@ class Master(Server):
         self.subscribers = {}  # name: uri
         self.unregistered = []
         self.nodes = {}
-        super().__init__(port)
+        super().__init__(port or free_port())
 
     def do_getParam(self, caller, key):
         if key in self.parameters:
@@ -310,7 +334,7 @@ class Ros1Test(unittest.TestCase):
         return master
 
 
-def main():
+def main(parts=1):
     """PROGRAM [TEST...]"""
     Ros1Test.program = sys.argv.pop(1)
-    unittest.main(argv=sys.argv, warnings="ignore")  # unclosed sockets end with the test
+    in_parts.main(sys.argv, parts, warnings="ignore")  # unclosed sockets end with the test

@@ -34,9 +34,9 @@ class PeersTest(ros1_graph.Ros1Test):
         return os.path.join(self.folder, f"{self._testMethodName}_{name}")
 
     def start(self, *words, **options):
-        child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                 cwd=self.folder, **{"stderr": subprocess.DEVNULL,
-                                                     "env": self.core.environment, **options})
+        child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=self.folder,
+                                 **{"stdin": subprocess.PIPE, "stderr": subprocess.DEVNULL,
+                                    "env": self.core.environment, **options})
         self.addCleanup(self.stop, child)
         return child
 
@@ -46,12 +46,22 @@ class PeersTest(ros1_graph.Ros1Test):
         """By topic the nodes that publish (0) or subscribe (1)."""
         return dict(self.core.master.getSystemState("/test")[2][kind])
 
-    def record(self, path, *topics):
-        """Starts rosbag's recorder of the topics, and waits until the master knows it."""
-        child = self.start("/usr/lib/rosbag/record", "-O", path, *topics)
-        wait_until(lambda: all(any("/record" in node for node in self.state(1).get(topic, []))
-                               for topic in topics), "a recorder")
-        return child
+    def record(self, counts):
+        """Starts rosbag's recorders, by topic with a number of messages after which each ends by itself:
+        one that is ended by a signal drops what it has not read. Waits until the master knows them."""
+        children = {topic: self.start("/usr/lib/rosbag/record", "-O", self.path(f"{topic[1:]}.bag"), "-l", str(count),
+                                      topic, f"__name:=record_{topic[1:]}")
+                    for topic, count in counts.items()}
+        wait_until(lambda: all(f"/record_{topic[1:]}" in self.state(1).get(topic, []) for topic in counts), "recorders")
+        return children
+
+    def recorded(self, children):
+        """What they have recorded, as `read` returns it."""
+        found = {}
+        for topic, child in children.items():
+            self.assertEqual(child.wait(LIMIT_S), 0, topic)
+            found.update(read(self.path(f"{topic[1:]}.bag")))
+        return found
 
 
 def read(path):
@@ -139,10 +149,10 @@ class Subscriber:
         self.socket.close()
 
 
-def main():
+def main(parts=1):
     """PROGRAM TIMEBASE [TEST...]; 77: left out."""
     if not os.access("/usr/bin/roscore", os.X_OK):
         print("no ROS 1: apt-get install ros-core python3-rospy python3-std-msgs")
         sys.exit(77)
     PeersTest.timebase = os.path.abspath(sys.argv.pop(2))
-    ros1_graph.main()
+    ros1_graph.main(parts)

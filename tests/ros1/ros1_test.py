@@ -6,7 +6,6 @@ usage: ros1_test.py FOLLOWER [TEST...]"""
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ import time
 import xmlrpc.client
 
 import ros1_graph
-from ros1_graph import LIMIT_S, SECOND, wait_until
+from ros1_graph import LIMIT_S, SECOND, free_port, wait_until
 
 START_S = 1_700_000_000
 BAG_S = 4
@@ -32,10 +31,29 @@ while not rospy.is_shutdown():
 """
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def stat_of(pid):
+    """(state, parent)"""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return fields[0], int(fields[1])
+
+
+def children_of(parent):
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and stat_of(name)[1] == parent:
+                found.append(int(name))
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
+
+
+def is_running(pid):
+    try:
+        return stat_of(pid)[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 class Roscore:
@@ -55,20 +73,21 @@ class Roscore:
         wait_until(self.is_up, "a master")
 
     def is_up(self):
+        """With all that its node has: it registers its services last."""
         try:
-            return self.master.getParam("/test", "/run_id")[0] == 1
+            return "/rosout/set_logger_level" in dict(self.master.getSystemState("/test")[2][2])
         except OSError:
             return False
 
     def kill(self):
-        """Its three processes: in order it takes seconds."""
-        rosout = self.master.lookupNode("/test", "/rosout")
-        pids = [self.child.pid, self.master.getPid("/test")[2]]
-        if rosout[0] == 1:
-            pids.append(xmlrpc.client.ServerProxy(rosout[2]).getPid("/test")[2])
-        for pid in pids:
+        """Its three processes: in order it takes seconds. The first one would start the others again."""
+        self.child.send_signal(signal.SIGSTOP)
+        children = children_of(self.child.pid)
+        self.child.kill()
+        for pid in children:
             os.kill(pid, signal.SIGKILL)
         self.child.wait()
+        wait_until(lambda: not any(is_running(pid) for pid in children), "the end of its processes")
 
     def set_sim_time(self, value):
         self.master.setParam("/test", "/use_sim_time", value)

@@ -8,10 +8,10 @@ import itertools
 import json
 import os
 import sys
-import unittest
 
 import audit_test
 import command_test
+import in_parts
 from audit_test import START_S, AuditTest, all_findings
 
 HEADER = ("timebase_manifest: 1", "mode: simulation", "evidence: [/clock]")
@@ -225,4 +225,4 @@ class DeclaredTest(AuditTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, audit_test.NODE, audit_test.ODD, audit_test.PEER = sys.argv[1:5]
-    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
+    in_parts.main([sys.argv[0], *sys.argv[5:]], 4)

@@ -15,9 +15,9 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 import command_test
+import in_parts
 from command_test import LIMIT_S, CommandTest, Process
 
 NODE = ODD = PEER = None
@@ -553,4 +553,4 @@ class WatchTest(AuditTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, NODE, ODD, PEER = sys.argv[1:5]
-    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
+    in_parts.main([sys.argv[0], *sys.argv[5:]], 4)

@@ -6,10 +6,10 @@ usage: audit_tf_test.py BIN_DIR EXAMPLE_NODE ODD_NODE AUDIT_PEER [TEST...]"""
 import itertools
 import json
 import sys
-import unittest
 
 import audit_test
 import command_test
+import in_parts
 from audit_test import AuditTest, all_findings
 
 
@@ -192,4 +192,4 @@ class TransformTest(AuditTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, audit_test.NODE, audit_test.ODD, audit_test.PEER = sys.argv[1:5]
-    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
+    in_parts.main([sys.argv[0], *sys.argv[5:]], 3)

@@ -23,6 +23,7 @@ import threading
 import time
 import unittest
 
+import in_parts
 from sqlite_bag import sqlite_bag_make
 
 LIMIT_S = 120
@@ -1031,4 +1032,4 @@ class TimeTest(CommandTest):
 
 if __name__ == "__main__":
     BIN_DIR, PROBE, DEMO_BAG = sys.argv[1:4]
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    in_parts.main([sys.argv[0], *sys.argv[4:]], 4)

@@ -18,10 +18,10 @@ import struct
 import subprocess
 import sys
 import time
-import unittest
 
 import audit_test
 import command_test
+import in_parts
 from audit_test import AuditTest, all_findings
 from command_test import LIMIT_S, SECOND, TRIES
 
@@ -255,14 +255,13 @@ class ContractTest(AuditTest):
             self.record()
             self.until_recorded("/scan", more=45)
             times = self.recorded().times("/scan")
+            ages = sorted(at - stamp for at, stamp in times)
             report, found = self.check()
-            if "receipt-stamped" in found:
+            if "receipt-stamped" in found and ages[len(ages) // 2] < 2 * MS:
                 break
         else:
-            self.fail(json.dumps(report))
+            self.fail((ages, json.dumps(report)))
         self.assertEqual(found["receipt-stamped"]["severity"], "warn")
-        ages = sorted(at - stamp for at, stamp in times)
-        self.assertLess(ages[len(ages) // 2], 2 * MS)
         steps = [b - a for (_, a), (_, b) in zip(times, times[1:])]
         self.assertGreater(max(steps), 1.3 * min(steps))
 
@@ -412,4 +411,4 @@ class ContractTest(AuditTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, audit_test.PEER = sys.argv[1:3]
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    in_parts.main([sys.argv[0], *sys.argv[3:]], 4)

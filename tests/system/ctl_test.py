@@ -40,32 +40,42 @@ class CtlTest(CommandTest):
         return recorder
 
     def ctl(self, words):
-        return self.result("ctl", *words.split())
+        return self.result("ctl", *words.split(), "--limit", f"{LIMIT_S // 2}s")
 
     def until(self, words, is_right):
         deadline = time.monotonic() + LIMIT_S
         while True:
             status, out, err = self.ctl(words)
             if is_right(status, out):
-                return
+                return status, out, err
             self.assertLess(time.monotonic(), deadline, (status, out, err))
+
+    def named(self, words):
+        """Of the player where no node is named. It waits for the node."""
+        words = words if words.startswith("/") else f"{PLAYER} {words}"
+        return self.ctl(f"{words} --wait {LIMIT_S // 2}s")
+
+    def until_error(self, words, text):
+        """Until it has found the node that lacks what it is asked for."""
+        self.until_result(("ctl", *words.split()), lambda status, _, err: status == 1 and text in err)
 
     def done(self, words, out="ok"):
         node = words.split()[0]
         node = node if node.startswith("/") else PLAYER
-        self.assertEqual(self.ctl(words), (0, f"{node}: {out}\n", ""))
+        self.assertEqual(self.named(words), (0, f"{node}: {out}\n", ""))
 
     def refused(self, words, reason, node=PLAYER):
-        self.assertEqual(self.ctl(words), (1, f"{node}: {reason}\n", ""))
+        self.assertEqual(self.named(words), (1, f"{node}: {reason}\n", ""))
 
-    def status(self):
-        status, out, err = self.ctl("status --json")
-        self.assertEqual((status, err), (0, ""))
+    def status(self, node=PLAYER):
+        """Of all nodes, among them this one."""
+        status, out, err = self.until("status --json", lambda status, out: status == 0 and f'"{node}"' in out)
+        self.assertEqual(err, "")
         return {line["node"]: line for line in map(json.loads, out.splitlines())}
 
     def test_steers_a_player(self):
         player = self.player()
-        self.done("next")
+        self.until("next", lambda status, out: (status, out) == (0, f"{PLAYER}: ok\n"))  # the only one there is
         self.done("step 3", "3 played")
         self.done("burst 5", "5 played")
         self.done("seek 1700000001")
@@ -79,7 +89,7 @@ class CtlTest(CommandTest):
         self.refused("step 2", "0 played, then it is not paused, or there is no next message")
         self.done("toggle")
         self.assertTrue(self.status()[PLAYER]["paused"])
-        status, out, _ = self.ctl("burst --json")
+        status, out, _ = self.named("burst --json")
         burst = json.loads(out)
         self.assertEqual((status, burst["node"], burst["verb"], burst["ok"]), (0, PLAYER, "burst", True))
         self.assertGreater(burst["messages"], 100)
@@ -91,14 +101,14 @@ class CtlTest(CommandTest):
     def test_steers_a_recorder_and_tells_it_from_a_player(self):
         recorder = self.recorder("--snapshot-mode")
         self.player()
-        status, out, err = self.ctl("pause")
-        self.assertEqual((status, out), (2, ""))
+        _, out, err = self.until("pause", lambda status, _: status == 2)
+        self.assertEqual(out, "")
         self.assertIn(f"{PLAYER} (player), {RECORDER} (recorder); name one", err)
         self.done(f"{RECORDER} pause")
-        self.assertTrue(self.status()[RECORDER]["paused"])
+        self.assertTrue(self.status(RECORDER)[RECORDER]["paused"])
         self.done(f"{RECORDER} resume")
-        self.assertEqual(self.status()[RECORDER]["kind"], "recorder")
-        self.assertNotIn("rate", self.status()[RECORDER])
+        self.assertEqual(self.status(RECORDER)[RECORDER]["kind"], "recorder")
+        self.assertNotIn("rate", self.status(RECORDER)[RECORDER])
         self.done(f"{RECORDER} snapshot")
         self.done(f"{RECORDER} split")
         recorder.child.send_signal(signal.SIGINT)
@@ -112,12 +122,8 @@ class CtlTest(CommandTest):
         self.assertEqual(status, 1)
         self.assertIn("there is no node /nobody", err)
         self.recorder()
-        status, _, err = self.ctl("seek 1700000001")
-        self.assertEqual(status, 1)
-        self.assertIn("neither player nor recorder has a service seek", err)
-        status, _, err = self.ctl("snapshot")
-        self.assertEqual(status, 1)
-        self.assertIn("record with --snapshot-mode", err)
+        self.until_error("seek 1700000001", "neither player nor recorder has a service seek")
+        self.until_error("snapshot", "record with --snapshot-mode")
 
     def test_wrong_words(self):
         for words, message in (

@@ -14,9 +14,9 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 import command_test
+import in_parts
 from command_test import LIMIT_S, SECOND, CommandTest, Process
 
 OTHER_DOMAIN = 44
@@ -735,4 +735,4 @@ class ExampleTest(GraphCommandTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, NODE, ODD = sys.argv[1:4]
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    in_parts.main([sys.argv[0], *sys.argv[4:]], 4)

@@ -11,8 +11,9 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
-from command_test import Process
+from command_test import LIMIT_S, Process
 
 SKIPPED = 77  # SKIP_RETURN_CODE in CMakeLists.txt
 INSIDE = "TIMEBASE_TEST_OUTSIDE"  # the namespace that the test was started in
@@ -116,6 +117,16 @@ def mortal(*arguments):
     return ["setpriv", "--pdeathsig", "KILL", "--", *arguments]
 
 
+def until_up(show):
+    """The kernel drops what an interface sends before it has noticed the carrier, which takes it a moment after
+    the other end is up."""
+    deadline = time.monotonic() + LIMIT_S
+    while " state UP " not in subprocess.run(show, check=True, capture_output=True, text=True).stdout:
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not up: {show}")
+        time.sleep(0.01)
+
+
 class Link:
     """Hosts a and b, and the relay between them, which takes commands."""
 
@@ -132,6 +143,9 @@ class Link:
             self._join(host, end)
             if not resolve:
                 host.ip("neighbour", "add", other.address, "lladdr", other.hardware, "dev", "eth0")
+        for host, end in ((self.a, ends[0]), (self.b, ends[1])):
+            until_up(["ip", "link", "show", "dev", end])
+            until_up(host.command("ip", "link", "show", "dev", "eth0"))
         arguments = mortal(relay, *map(str, options), *ends)
         self.relay = Process(test, arguments, dict(os.environ), subprocess.PIPE)
         self.relay.expect("ready")
@@ -158,6 +172,12 @@ class Link:
 
     def loss(self, percent):
         self.command(f"loss {percent}", "loss")
+
+    def statistics(self):
+        """Of the interfaces: those of the relay, and of each host."""
+        show = ["ip", "-s", "link", "show"]
+        return [subprocess.run(words, capture_output=True, text=True, check=False).stdout
+                for words in (show, self.a.command(*show), self.b.command(*show))]
 
     def counts(self):
         """What became of the frames from a, and of those from b."""

@@ -13,9 +13,9 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 import command_test
+import in_parts
 from command_test import SECOND, CommandTest, Process, header_of
 from sqlite_bag import sqlite_bag_make
 
@@ -425,4 +425,4 @@ class RecordTest(ManifestTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, NODE, ODD = sys.argv[1:4]
-    unittest.main(argv=[sys.argv[0]] + sys.argv[4:], verbosity=2)
+    in_parts.main([sys.argv[0]] + sys.argv[4:], 4, verbosity=2)

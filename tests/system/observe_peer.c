@@ -7,6 +7,8 @@
  *       a plain DDS writer of Headers, whose source timestamps are off by this
  *   wait TOPIC
  *       until a reader is matched
+ *   alone TOPIC
+ *       until none is
  *   send TOPIC COUNT BASE OFFSET_NS STEP_NS [GAP_MS]
  *       messages with the stamps OFFSET, OFFSET + STEP, ... after BASE: "zero" (1970), "now"
  * (system time of each message), "start" (of the first one), "tick" (the last tick) cut TOPIC COUNT
@@ -312,6 +314,9 @@ static void obey(char *line)
     forge_topic(a, x);
   } else if (strcmp(command, "wait") == 0) {
     wait_for(find(a));
+  } else if (strcmp(command, "alone") == 0) {
+    while (tb_ros2_publisher_matched(find(a)->publisher) > 0)
+      sleep_ns(MS);
   } else if (strcmp(command, "send") == 0) {
     sscanf(line, "%*s %*s %ld %15s %" SCNd64 " %" SCNd64 " %ld", &count, c, &x, &y, &gap_ms);
     emit_all(find(a), count, c, x, y, gap_ms);

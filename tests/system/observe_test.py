@@ -19,11 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import unittest
 import urllib.parse
 import urllib.request
 
 import command_test
+import in_parts
 import observing
 from command_test import LIMIT_S, LOOPBACK, SECOND, bound_sockets, header_of
 from observing import ObservingTest
@@ -381,15 +381,19 @@ class ObserveTest(ObservingTest):
 
     def test_messages_that_come_before_their_tick(self):
         """They wait for it: a publisher may get a tick before the observer does."""
-        peer, observer = self.ready("/sim", "/ahead")
-        self.clock(peer, observer)
-        self.tell(peer, *(f"tick {1000 * SECOND + i * SECOND // 1000}" for i in range(64)))
-        self.until(observer, lambda report: report["clock"]["ticks"] == 64)
-        self.tell(peer, f"race /sim 40 {SECOND // 50}", f"send /ahead 10 tick {SECOND} 1000")
-        self.assert_stamps(self.until_messages(observer, "/ahead", 10), future=10)
-        sim = self.until_messages(observer, "/sim", 40)
-        self.assertLessEqual(sim["stamps"]["future"], 2)  # the machine may be busy
-        self.assertGreaterEqual(sim["stamps"]["good"], 38)
+        for _ in range(command_test.TRIES):
+            peer, observer = self.ready("/sim", "/ahead")
+            self.clock(peer, observer)
+            self.tell(peer, *(f"tick {1000 * SECOND + i * SECOND // 1000}" for i in range(64)))
+            self.until(observer, lambda report: report["clock"]["ticks"] == 64)
+            self.tell(peer, f"race /sim 40 {SECOND // 50}", f"send /ahead 10 tick {SECOND} 1000")
+            self.assert_stamps(self.until_messages(observer, "/ahead", 10), future=10)
+            stamps = self.until_messages(observer, "/sim", 40)["stamps"]
+            if stamps["future"] <= 2 and stamps["good"] >= 38:
+                return
+            peer.end()  # the machine was busy between a message and its tick
+            observer.end()
+        self.fail(stamps)
 
     def test_before_the_first_tick_ros_time_is_not_known(self):
         peer = self.peer("open /early")
@@ -771,4 +775,4 @@ class ObserveTest(ObservingTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, observing.PEER = sys.argv[1:3]
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    in_parts.main([sys.argv[0], *sys.argv[3:]], 4, verbosity=2)

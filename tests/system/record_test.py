@@ -19,8 +19,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-import unittest
 
+import in_parts
 from command_test import LIMIT_S, SECOND, CommandTest, Process, bound_addresses
 from terminal import Terminal
 
@@ -861,4 +861,4 @@ class RecordTest(CommandTest):
 
 if __name__ == "__main__":
     BIN_DIR, PEER, SLOW_DISK, FAILING_DISK = sys.argv[1:5]
-    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
+    in_parts.main([sys.argv[0], *sys.argv[5:]], 4)

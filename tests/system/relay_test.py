@@ -3,16 +3,18 @@
 
 usage: relay_test.py RELAY [TEST...]"""
 
+import functools
 import sys
 import time
 import unittest
 
 import hosts
-from command_test import LIMIT_S
+from command_test import LIMIT_S, TRIES
 
 RELAY = None
 MASK = (1 << 64) - 1
 BATCH = 50  # frames: fits into what a socket may hold
+LOST_S = 20  # a frame that has not come until then is lost
 
 
 def draw(seed, direction, number):
@@ -23,6 +25,22 @@ def draw(seed, direction, number):
     return ((z ^ (z >> 31)) >> 11) / (1 << 53)
 
 
+def repeated(test):
+    """The kernel of a busy machine may drop a frame beside those that the relay drops: the test begins from scratch.
+    What the relay drops follows from the seed, and is dropped each time."""
+
+    @functools.wraps(test)
+    def run(self):
+        for _ in range(TRIES - 1):
+            try:
+                return test(self)
+            except TimeoutError:
+                print(f"a frame is missing: {self.link.counts()} {self.link.statistics()}", file=sys.stderr)
+        return test(self)
+
+    return run
+
+
 class RelayTest(unittest.TestCase):
     def open(self, *options):
         self.link = hosts.Link(self, RELAY, *options, resolve=False)
@@ -30,7 +48,7 @@ class RelayTest(unittest.TestCase):
         for host in (self.link.a, self.link.b):
             self.sockets.append(host.socket())
             self.addCleanup(self.sockets[-1].close)
-            self.sockets[-1].settimeout(LIMIT_S)
+            self.sockets[-1].settimeout(LOST_S)
 
     def send(self, direction, number):
         to = self.sockets[not direction].getsockname()
@@ -86,10 +104,12 @@ class RelayTest(unittest.TestCase):
         self.assertNotEqual(*lost, "both directions lose the same")
         return lost
 
+    @repeated
     def test_it_loses_frames_by_the_seed(self):
         self.assertNotEqual(self.check_loss(1, 20), self.check_loss(2, 20))
         self.check_loss(3, 5)
 
+    @repeated
     def test_one_direction_does_not_change_what_the_other_loses(self):
         self.open("--seed", 7, "--loss", 50)
         for number in range(BATCH):
@@ -100,11 +120,13 @@ class RelayTest(unittest.TestCase):
             for number in (n for n in range(count) if draw(7, direction, n) >= 0.5):
                 self.assertEqual(self.receive(direction)[0], number)
 
+    @repeated
     def test_without_loss_all_arrive(self):
         self.open()
         come, _ = self.exchange(0, set(range(300)), 300)
         self.assertEqual(come, list(range(300)))
 
+    @repeated
     def test_no_frame_comes_before_its_delay(self):
         for delay_ms in (50, 200):
             self.open("--delay-ms", delay_ms)
@@ -113,12 +135,14 @@ class RelayTest(unittest.TestCase):
                 self.assertEqual(come, list(range(200)))
                 self.assertGreaterEqual(shortest, delay_ms * 1_000_000)
 
+    @repeated
     def test_what_takes_several_frames_arrives_whole(self):
         self.open("--delay-ms", 1)
         data = bytes(range(256)) * 50
         self.sockets[0].sendto(data, self.sockets[1].getsockname())
         self.assertEqual(self.sockets[1].recv(len(data) + 1), data)
 
+    @repeated
     def test_a_cut_link_carries_nothing_and_goes_on_when_restored(self):
         self.open("--delay-ms", 50)
         for direction in range(2):
@@ -134,6 +158,7 @@ class RelayTest(unittest.TestCase):
             self.send(direction, 1000)
             self.assertEqual(self.receive(direction)[0], 1000)
 
+    @repeated
     def test_a_cut_loses_what_is_under_way(self):
         self.open("--delay-ms", 3_600_000)
         for number in range(50):
@@ -142,6 +167,7 @@ class RelayTest(unittest.TestCase):
         self.link.cut()
         self.wait_for_counts(0, received=50, cut=50, forwarded=0)
 
+    @repeated
     def test_the_loss_can_be_changed(self):
         self.open("--seed", 4, "--loss", 100)
         for number in range(50):
@@ -156,12 +182,14 @@ class RelayTest(unittest.TestCase):
         self.send(1, 1000)
         self.assertEqual(self.receive(1)[0], 1000)
 
+    @repeated
     def test_what_the_queue_cannot_hold_is_lost_and_counted(self):
         self.open("--delay-ms", 3_600_000, "--queue", 10)
         for number in range(50):
             self.send(0, number)
         self.wait_for_counts(0, received=50, overflow=40, lost=0, forwarded=0)
 
+    @repeated
     def test_the_relay_ends_with_its_input(self):
         self.open("--delay-ms", 3_600_000)
         self.send(0, 1)

@@ -20,8 +20,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import unittest
 
+import in_parts
 from command_test import LIMIT_S, SECOND, CommandTest, Process, bound_addresses
 from sqlite_bag import sqlite_bag_make
 
@@ -240,11 +240,11 @@ class ReplayTest(CommandTest):
         self.ask(operator, f"state {PAUSED}")
 
     def check_by_the_contract(self):
-        """Nothing but the reset is found."""
+        """Nothing but the reset is found, and what a busy machine did: ticks that were late."""
         found = json.loads(self.run_command("check", self.bag, "--json", status=1).stdout)
-        self.assertEqual([finding["rule"] for finding in found["findings"]], ["clock-backwards"],
-                         found["findings"])
-        self.assertEqual(found["findings"][0]["caused"], [])
+        findings = [finding for finding in found["findings"] if finding["rule"] != "clock-gap"]
+        self.assertEqual([finding["rule"] for finding in findings], ["clock-backwards"], found["findings"])
+        self.assertEqual(findings[0]["caused"], [])
         self.assertEqual(found["log_times"]["are"], "ROS time")
         self.assertTrue(found["log_times"]["declared"])
         self.assertEqual(found["runs"], 2)
@@ -420,4 +420,4 @@ class ReplayTest(CommandTest):
 
 if __name__ == "__main__":
     BIN_DIR, PEER, REAL_BAGS = sys.argv[1:4]
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    in_parts.main([sys.argv[0], *sys.argv[4:]], 3)

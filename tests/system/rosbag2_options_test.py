@@ -112,11 +112,15 @@ class OptionsTest(CommandTest):
             "info", "--custom-data", "robot=r2", "place=a=b", "--ros-args", "-r", "__node:=of_launch",
         )
         recorder.expect("recording to")
-        self.until_seen("/of_launch")
+        self.until_result(("nodes",), lambda status, out, _: "/of_launch" in out)
         player = self.run_command(
-            "bag", "play", "-i", BAG, "sqlite3", "--delay", "2", "-r", "20", "--disable-keyboard-controls",
+            "bag", "play", "-i", BAG, "sqlite3", "-p", "--delay", "0.1", "-r", "20", "--disable-keyboard-controls",
             "--ros-args", "-r", "__ns:=/front",
         )
+        self.until_result(("topic", "list", "--json"), lambda status, out, _: status == 0 and {
+            one["topic"] for one in json.loads(out) if one["subscribers"]} >= {"/chatter", "/map_name"})
+        status, _, err = self.result("ctl", "/front/rosbag2_player", "resume", "--wait", "60s", "--limit", "60s")
+        self.assertEqual(status, 0, err)
         self.assertEqual(player.wait(), 0, player.errors)
         recorder.child.send_signal(signal.SIGINT)
         self.assertEqual(recorder.wait(), 0, recorder.errors)
@@ -154,10 +158,6 @@ class OptionsTest(CommandTest):
             status, _, err = self.result("bag", "play", path, *words)
             self.assertEqual(status, 2)
             self.assertRegex(err, message)
-
-    def until_seen(self, node):
-        while node not in self.result("nodes")[1]:
-            pass
 
 
 if __name__ == "__main__":

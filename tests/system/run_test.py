@@ -130,7 +130,7 @@ class CommandOfRunTest(RunTest):
         status, _, err = self.run_shm(name, "--require", "--", "true")
         self.assertEqual(status, 1, err)
         self.assertIn("before it ended", err)
-        status, _, err = self.run_shm(name, "--limit", "100ms", "--", "sh", "-c", "sleep 1; exit 6")
+        status, _, err = self.run_shm(name, "--limit", "100ms", "--", "sh", "-c", "sleep 3; exit 6")
         self.assertEqual(status, 6, err)
         self.assertIn("note: no process of sh has taken the time", err)
 
@@ -245,7 +245,7 @@ class OneTimeTest(RunTest):
         player.child.send_signal(signal.SIGINT)
         self.assertEqual(player.wait(), 0, player.errors)
         loops = [len([line for line in probe.seen if line.startswith("two after backward")]) for probe in probes]
-        self.assertEqual(loops, [2, 2])
+        self.assertTrue(all(2 <= count <= 3 for count in loops), loops)  # a third one where the signal came late
 
     def test_a_played_time_in_shared_memory_alone(self):
         name = self.shm_name()

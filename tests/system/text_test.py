@@ -18,8 +18,8 @@ import sqlite3
 import struct
 import subprocess
 import sys
-import unittest
 
+import in_parts
 from command_test import LIMIT_S, CommandTest
 from sqlite_bag import sqlite_bag_make
 from terminal import Terminal
@@ -258,4 +258,4 @@ class TextTest(CommandTest):
 
 if __name__ == "__main__":
     BIN_DIR, HOSTILE = sys.argv[1:3]
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    in_parts.main([sys.argv[0], *sys.argv[3:]], 2)

@@ -13,9 +13,9 @@ import signal
 import sys
 import termios
 import threading
-import unittest
 
 import command_test
+import in_parts
 import observing
 from command_test import LIMIT_S, SECOND
 from observing import ObservingTest
@@ -302,4 +302,4 @@ class TopTest(ObservingTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, observing.PEER = sys.argv[1:3]
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    in_parts.main([sys.argv[0], *sys.argv[3:]], 3, verbosity=2)

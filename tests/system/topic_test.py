@@ -6,13 +6,14 @@ usage: topic_test.py BIN_DIR OBSERVE_PEER [TEST...]"""
 
 import itertools
 import json
+import re
 import signal
 import sys
 import unittest
 
 import command_test
 import observing
-from command_test import SECOND
+from command_test import SECOND, TRIES
 from observing import ObservingTest
 
 
@@ -28,23 +29,21 @@ class TopicTest(ObservingTest):
 
     def test_list(self):
         self.peer("open /good", "open /own my_msgs/msg/Own")
-        topics = {one["topic"]: one for one in self.lines(self.topic("list", "--json"))[0]}
-        self.assertEqual(topics["/good"], {"topic": "/good", "type": "std_msgs/msg/Header", "publishers": 1,
-                                           "subscribers": 0})
-        _, out, _ = self.result("topic", "list")
-        self.assertRegex(out, r"(?m)^/own +my_msgs/msg/Own +1 +0$")
+        good = {"topic": "/good", "type": "std_msgs/msg/Header", "publishers": 1, "subscribers": 0}
+        self.until_result(("topic", "list", "--json"), lambda status, out, _: status == 0 and good in json.loads(out))
+        self.until_result(("topic", "list"), lambda status, out, _: re.search(r"(?m)^/own +my_msgs/msg/Own +1 +0$", out))
 
     def test_echo(self):
         peer = self.peer("open /good")
         echo = self.topic("echo", "/good", "-n", "2")
-        self.tell(peer, "wait /good", f"send /good 2 start 0 {SECOND}")
+        self.tell(peer, "wait /good", f"send /good 2 start 0 {100 * SECOND}")
         self.assertEqual(echo.wait(), 0, echo.errors)
         self.assertEqual(echo.seen[0], "stamp:")
         self.assertRegex(echo.seen[1], r"^  sec: \d+$")
         self.assertRegex(echo.seen[2], r"^  nanosec: \d+$")
         self.assertTrue(echo.seen[3].startswith("frame_id:"))
         self.assertEqual(echo.seen[4], "---")
-        self.assertEqual(echo.seen[5], "# the stamp is future")  # a second ahead
+        self.assertEqual(echo.seen[5], "# the stamp is future")  # which is far ahead
         self.assertEqual(echo.seen.count("---"), 2)
 
     def test_latched_messages_come(self):
@@ -103,17 +102,22 @@ class TopicTest(ObservingTest):
 
     def test_rate_size_and_delay(self):
         peer = self.peer("open /good")
-        hz = self.topic("hz", "/good", "--json", "-n", "20")
-        self.tell(peer, "wait /good", f"send /good 20 now {-SECOND // 5} 0 20")
-        total = self.lines(hz)[-1]
-        self.assertEqual((total["messages"], total["summary"]), (20, True))
-        self.assertLess(total["rate_hz"], 60)
-        self.assertGreater(total["interval_max_ns"], SECOND // 100)
+        rates = []
+        while not rates or rates[-1] >= 60 and len(rates) < TRIES:  # the machine may be busy at the first one
+            hz = self.topic("hz", "/good", "--json", "-n", "20")
+            self.tell(peer, "wait /good", f"send /good 20 now {-SECOND // 5} 0 20")
+            total = self.lines(hz)[-1]
+            self.assertEqual((total["messages"], total["summary"]), (20, True))
+            self.assertGreater(total["interval_max_ns"], SECOND // 100)
+            rates.append(total["rate_hz"])
+            self.tell(peer, "alone /good")
+        self.assertLess(rates[-1], 60, rates)
         delay = self.topic("delay", "/good", "--json", "-n", "4")
         self.tell(peer, "wait /good", f"send /good 4 now {-SECOND // 5} 0")
         total = self.lines(delay)[-1]
         self.assertGreaterEqual(total["delay_min_ns"], SECOND // 5)
         self.assertEqual([total[key] for key in ("stamps", "zero", "future")], [4, 0, 0])
+        self.tell(peer, "alone /good")
         bw = self.topic("bw", "/good", "--json", "-n", "4")
         self.tell(peer, "wait /good", "send /good 4 now 0 0")
         total = self.lines(bw)[-1]
@@ -122,7 +126,7 @@ class TopicTest(ObservingTest):
     def test_stamps_that_are_wrong_are_counted(self):
         peer = self.peer("open /bad")
         delay = self.topic("delay", "/bad", "--json", "-n", "9")
-        self.tell(peer, "wait /bad", "send /bad 3 zero 0 0", f"send /bad 3 now {SECOND} 0", f"send /bad 1 now {-SECOND} 0",
+        self.tell(peer, "wait /bad", "send /bad 3 zero 0 0", f"send /bad 3 now {100 * SECOND} 0", f"send /bad 1 now {-SECOND} 0",
                   f"send /bad 2 now {-SECOND} 0")
         total = self.lines(delay)[-1]
         self.assertEqual([total[key] for key in ("zero", "future", "backward")], [3, 3, 1])
@@ -138,9 +142,8 @@ class TopicTest(ObservingTest):
 
     def test_no_topic(self):
         self.peer("open /good")
-        status, _, errors = self.result("topic", "hz", "/goot", "--duration", "2s")
-        self.assertEqual(status, 1)
-        self.assertIn("no publisher of /goot on the graph; did you mean /good?", errors)
+        text = "no publisher of /goot on the graph; did you mean /good?"
+        self.until_result(("topic", "hz", "/goot", "--duration", "1s"), lambda status, _, err: status == 1 and text in err)
         for words in (("foo",), ("echo",), ("list", "/a"), ("hz", "/a", "--ros1", "--domain", "3"), ()):
             self.assertEqual(self.result("topic", *words)[0], 2, words)
 

@@ -11,9 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 import command_test
+import in_parts
 from command_test import LIMIT_S, CommandTest, Process
 
 PEER = None
@@ -212,4 +212,4 @@ class ActivateTest(WaitTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, PEER = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
+    in_parts.main(sys.argv[:1] + sys.argv[3:], 3, verbosity=2)
