@@ -11,12 +11,17 @@
 
 #define POLL_NS INT64_C(1000000000)
 /* Registrations are renewed so often at least, in case a message of the master was lost. */
-#define RENEW_NS    INT64_C(5000000000)
-#define FAREWELL_NS INT64_C(1000000000)
+#define RENEW_NS INT64_C(5000000000)
+/* A master that is busy drops a connection, which is tried again after a second. */
+#define FAREWELL_NS        INT64_C(2500000000)
+#define FAREWELL_FAILED_NS INT64_C(1000000000) /* where it does not answer anyway */
+#define FAREWELLS_AT_ONCE  4 /* the master keeps 5 connections waiting, and drops more */
 
 struct tb__ros1_farewell {
   struct tb__ros1_farewell *next;
   tb__ros1_node_t *node;
+  tb__xmlrpc_writer_t call; /* until it is started */
+  bool is_started;
   tb__xmlrpc_exchange_t exchange;
   const char *renews; /* NULL: nothing */
   char topic[TB__ROS1_NAME_SIZE];
@@ -138,6 +143,8 @@ bool tb__ros1_node_renew(tb__ros1_node_t *node, const char *call, const char *to
   return has_any;
 }
 
+static void start_farewells(tb__ros1_node_t *node);
+
 static void farewell_done(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_message_t *answer,
                           const tb_error_t *error)
 {
@@ -145,7 +152,20 @@ static void farewell_done(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_mess
   (void)answer, (void)error;
   /* What was registered again meanwhile may have been unregistered. */
   if (farewell->renews) tb__ros1_node_renew(farewell->node, farewell->renews, farewell->topic);
+  tb__ros1_node_t *node = farewell->node;
   farewell_end(farewell);
+  start_farewells(node);
+}
+
+static void start_farewells(tb__ros1_node_t *node)
+{
+  int running = 0;
+  for (tb__ros1_farewell_t *one = node->farewells; one && running < FAREWELLS_AT_ONCE;
+       one = one->next, running++) {
+    if (one->is_started) continue;
+    one->is_started = true;
+    tb__xmlrpc_exchange_start(&one->exchange, node->loop, &node->master, &one->call, farewell_done);
+  }
 }
 
 void tb__ros1_node_say(tb__ros1_node_t *node, tb__xmlrpc_writer_t *call, const char *renews,
@@ -157,11 +177,12 @@ void tb__ros1_node_say(tb__ros1_node_t *node, tb__xmlrpc_writer_t *call, const c
     return;
   }
   farewell->node = node;
+  farewell->call = *call;
   farewell->renews = renews;
   if (renews) snprintf(farewell->topic, sizeof farewell->topic, "%s", topic);
   TB__CHAIN_APPEND(node->farewells, farewell);
   atomic_fetch_add(&node->farewell_count, 1);
-  tb__xmlrpc_exchange_start(&farewell->exchange, node->loop, &node->master, call, farewell_done);
+  start_farewells(node);
 }
 
 static void end_calls(void *user)
@@ -178,14 +199,16 @@ static void end_farewells(void *user)
   for (tb__ros1_farewell_t *first; (first = node->farewells);) {
     node->farewells = first->next;
     tb__xmlrpc_exchange_cancel(&first->exchange);
+    if (!first->is_started) tb__xmlrpc_writer_fini(&first->call);
     farewell_free(first);
   }
 }
 
 void tb__ros1_node_end(tb__ros1_node_t *node)
 {
-  tb__deadline_t deadline = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + FAREWELL_NS};
   tb__ros1_loop_call(node->loop, end_calls, node);
+  int64_t limit_ns = node->master_is_failed ? FAREWELL_FAILED_NS : FAREWELL_NS;
+  tb__deadline_t deadline = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + limit_ns};
   for (uint32_t left; (left = atomic_load(&node->farewell_count)) > 0;)
     if (!tb__futex_wait_kernel(&node->farewell_count, left, deadline)) break;
   tb__ros1_loop_call(node->loop, end_farewells, node);
