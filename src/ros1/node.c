@@ -20,7 +20,8 @@
 struct tb__ros1_farewell {
   struct tb__ros1_farewell *next;
   tb__ros1_node_t *node;
-  tb__xmlrpc_writer_t call; /* until it is started */
+  tb__ros1_registering_t *after; /* NULL: nothing is waited for */
+  tb__xmlrpc_writer_t call;      /* until it is started */
   bool is_started;
   tb__xmlrpc_exchange_t exchange;
   const char *renews; /* NULL: nothing */
@@ -162,21 +163,46 @@ static void start_farewells(tb__ros1_node_t *node)
   int running = 0;
   for (tb__ros1_farewell_t *one = node->farewells; one && running < FAREWELLS_AT_ONCE;
        one = one->next, running++) {
-    if (one->is_started) continue;
+    if (one->is_started || one->after) continue;
     one->is_started = true;
     tb__xmlrpc_exchange_start(&one->exchange, node->loop, &node->master, &one->call, farewell_done);
   }
 }
 
+/* What it waited for has ended, or never will. */
+static void cancel_after(tb__ros1_farewell_t *farewell)
+{
+  if (farewell->after) tb__xmlrpc_exchange_cancel(&farewell->after->exchange);
+  free(farewell->after);
+  farewell->after = NULL;
+}
+
+static void after_done(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_message_t *answer,
+                       const tb_error_t *error)
+{
+  tb__ros1_farewell_t *farewell =
+      TB__ROS1_OWNER(exchange, tb__ros1_registering_t, exchange)->farewell;
+  (void)answer, (void)error;
+  cancel_after(farewell);
+  start_farewells(farewell->node);
+}
+
 void tb__ros1_node_say(tb__ros1_node_t *node, tb__xmlrpc_writer_t *call, const char *renews,
-                       const char *topic)
+                       const char *topic, tb__ros1_registering_t *after)
 {
   tb__ros1_farewell_t *farewell = calloc(1, sizeof *farewell);
   if (!farewell) {
+    if (after) tb__xmlrpc_exchange_cancel(&after->exchange);
+    free(after);
     tb__xmlrpc_writer_fini(call);
     return;
   }
   farewell->node = node;
+  farewell->after = after;
+  if (after) {
+    after->farewell = farewell;
+    after->exchange.done = after_done;
+  }
   farewell->call = *call;
   farewell->renews = renews;
   if (renews) snprintf(farewell->topic, sizeof farewell->topic, "%s", topic);
@@ -198,6 +224,7 @@ static void end_farewells(void *user)
   tb__ros1_node_t *node = user;
   for (tb__ros1_farewell_t *first; (first = node->farewells);) {
     node->farewells = first->next;
+    cancel_after(first);
     tb__xmlrpc_exchange_cancel(&first->exchange);
     if (!first->is_started) tb__xmlrpc_writer_fini(&first->call);
     farewell_free(first);

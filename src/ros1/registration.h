@@ -7,6 +7,14 @@
 
 struct tb__ros1_node;
 
+/* A call that registers. It outlives a registration that ends meanwhile: what unregisters must
+ * come to the master after it. */
+typedef struct tb__ros1_registering {
+  tb__xmlrpc_exchange_t exchange;
+  struct tb__ros1_registration *registration;
+  struct tb__ros1_farewell *farewell; /* once that has ended */
+} tb__ros1_registering_t;
+
 typedef struct tb__ros1_registration {
   struct tb__ros1_registration *next; /* of the node */
   struct tb__ros1_node *node;
@@ -15,10 +23,10 @@ typedef struct tb__ros1_registration {
   const char *topic, *type;
   /* The array that the master has answered: the URIs of the other side. On the loop's thread. */
   void (*registered)(struct tb__ros1_registration *self, const tb__xmlrpc_value_t *uris);
-  tb__xmlrpc_exchange_t exchange;
-  tb__ros1_timer_t timer; /* of the next call */
-  int64_t called_ns;      /* when the last one was begun; 0: never */
-  bool is_stale;          /* what it will answer may have changed */
+  tb__ros1_registering_t *registering; /* NULL: no call is under way */
+  tb__ros1_timer_t timer;              /* of the next call */
+  int64_t called_ns;                   /* when the last one was begun; 0: never */
+  bool is_stale;                       /* what it will answer may have changed */
 } tb__ros1_registration_t;
 
 /* As soon as the master answers. */
