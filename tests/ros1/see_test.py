@@ -298,6 +298,8 @@ class FindingsTest(Graph):
             found.clear()
             found.update(self.audit())
             topics = {rule: sorted(subjects) for rule, subjects in found.items()}
+            if self.report["clock"]["state"] in ("silent", "stopped"):
+                return False  # a busy machine
             for rule, subjects in topics.items():
                 self.assertLessEqual(set(subjects), set(expected.get(rule, ())), found)
             return topics == expected and self.report["topics_sampled"] == sampled
