@@ -103,13 +103,13 @@ void audit_clock_cut(audit_t *audit)
   tb__ticks_end(&clock->cut.ticks, now.ns);
 }
 
-void audit_clock_now(audit_clock_t *clock, audit_now_t *out)
+void audit_clock_now(audit_clock_t *clock, stamp_now_t *out)
 {
   tb_steady_time_t now = {0};
   tb_steady_clock_now(clock->steady, &now);
   pthread_mutex_lock(&clock->mutex);
   const tb__tick_stream_t *all = &clock->ticks.all;
-  *out = (audit_now_t){
+  *out = (stamp_now_t){
       .steady_ns = now.ns,
       .clock_ns = all->first_ns ? all->last_ns : 0,
       .step_ns = clock->step_ns,

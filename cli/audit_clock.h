@@ -10,6 +10,7 @@
 #include "contract/limits.h"
 #include "contract/tick_history.h"
 #include "contract/ticks.h"
+#include "stamp_intake.h"
 
 struct audit;
 
@@ -31,14 +32,6 @@ typedef struct audit_clock {
   } cut; /* the main thread's: what is judged */
 } audit_clock_t;
 
-/* What time it is on the graph. */
-typedef struct audit_now {
-  int64_t steady_ns;
-  int64_t clock_ns; /* the last tick; 0: none */
-  int64_t step_ns;  /* the usual one; 0: not known */
-  tb__epoch_t epoch;
-} audit_now_t;
-
 /* Zeroes it and subscribes. EXIT_OK, or a message has been printed. Close it either way. */
 int audit_clock_open(struct audit *audit);
 void audit_clock_close(audit_clock_t *clock);
@@ -47,7 +40,7 @@ void audit_clock_close(audit_clock_t *clock);
 void audit_clock_cut(struct audit *audit);
 
 /* [any thread] */
-void audit_clock_now(audit_clock_t *clock, audit_now_t *out);
+void audit_clock_now(audit_clock_t *clock, stamp_now_t *out);
 
 /* Whether a stamp that was ahead of /clock is so; `now_ns`: steady. */
 tb__ahead_state_t audit_clock_settle(audit_clock_t *clock, const tb__ahead_t *ahead,

@@ -198,8 +198,8 @@ static bool is_sampled(const audit_t *audit, const char *name, tb__time_kind_t k
   for (size_t i = 0; i < audit->topics.count; i++) {
     const audit_topic_t *topic = &audit->topics.list[i];
     if (audit_declared_kind(topic->type) != kind) continue;
-    for (size_t j = 0; j < topic->stream_count; j++) {
-      const char *owner = audit_node_of(snapshot, topic->streams[j]->writer);
+    for (size_t j = 0; j < topic->stamped.stream_count; j++) {
+      const char *owner = audit_node_of(snapshot, topic->stamped.streams[j]->writer);
       if (owner && strcmp(owner, name) == 0) return true;
     }
   }

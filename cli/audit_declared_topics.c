@@ -88,7 +88,7 @@ static void find_rate(audit_t *audit, const audit_topic_t *topic)
                                .subject = topic->name,
                                .cause = only_owner(audit, topic->name)};
   if (topic->rate_hz <= 0) return;
-  if (audit->topics.has_clock) factor = tb__tick_stream_factor(&audit->clock.cut.ticks.all);
+  if (audit->topics.intake.has_clock) factor = tb__tick_stream_factor(&audit->clock.cut.ticks.all);
   double seconds = topic->begin_ns ? 1e-9 * (double)(audit->clock.cut.end_ns - topic->begin_ns) : 0;
   double expected = topic->rate_hz * factor * seconds;
   bool is_silent = messages == 0 && expected >= RATE_AT_LEAST && !has_lifecycle(audit, topic->name);
@@ -104,8 +104,8 @@ static void find_rate(audit_t *audit, const audit_topic_t *topic)
   } else {
     double off = rate_hz / factor / topic->rate_hz - 1;
     if (off < 0) off = -off;
-    if (off > topic->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
-    if (off > topic->limits.rate_warn)
+    if (off > topic->stamped.limits.rate_error) input.severity = TB__SEVERITY_ERROR;
+    if (off > topic->stamped.limits.rate_warn)
       audit_declared_differ(audit, &input, "topic", "%.4g Hz, declared are %.4g Hz",
                             rate_hz / factor, topic->rate_hz);
   }
@@ -114,7 +114,7 @@ static void find_rate(audit_t *audit, const audit_topic_t *topic)
 /* --- budgets --- */
 
 /* All but one of a hundred messages are to be within it, as in a recording. */
-static void find_budget(audit_t *audit, const audit_topic_t *topic, const audit_stream_t *stream)
+static void find_budget(audit_t *audit, const audit_topic_t *topic, const stamp_stream_t *stream)
 {
   const tb__spread_t *age = &stream->stamps.age;
   int64_t most_ns = tb__spread_quantile(age, 0.99);
@@ -122,16 +122,16 @@ static void find_budget(audit_t *audit, const audit_topic_t *topic, const audit_
                                .kind = TB__SUBJECT_TOPIC,
                                .subject = topic->name,
                                .cause = audit_node_of(audit->view.snapshot, stream->writer)};
-  if (topic->budget_ns && most_ns > topic->budget_ns)
+  if (topic->stamped.budget_ns && most_ns > topic->stamped.budget_ns)
     audit_declared_differ(audit, &input, "topic",
                           "ages are up to %s (99 %% of %" PRIu64 "), the budget is %s",
                           tb__duration_text(most_ns).text, age->moments.count,
-                          tb__duration_text(topic->budget_ns).text);
+                          tb__duration_text(topic->stamped.budget_ns).text);
 }
 
 /* --- bases --- */
 
-static void find_base(audit_t *audit, const audit_topic_t *topic, const audit_stream_t *stream)
+static void find_base(audit_t *audit, const audit_topic_t *topic, const stamp_stream_t *stream)
 {
   const tb__stamps_t *stamps = &stream->stamps;
   const char *owner = audit_node_of(audit->view.snapshot, stream->writer);
@@ -163,9 +163,9 @@ void audit_declared_find_streams(audit_t *audit)
   for (size_t i = 0; i < audit->topics.count; i++) {
     const audit_topic_t *topic = &audit->topics.list[i];
     find_rate(audit, topic);
-    for (size_t j = 0; j < topic->stream_count; j++) {
-      find_budget(audit, topic, topic->streams[j]);
-      find_base(audit, topic, topic->streams[j]);
+    for (size_t j = 0; j < topic->stamped.stream_count; j++) {
+      find_budget(audit, topic, topic->stamped.streams[j]);
+      find_base(audit, topic, topic->stamped.streams[j]);
     }
   }
 }

@@ -1,89 +1,8 @@
 /* Findings about the stamps of sampled topics, and what stamps show of a node's time base. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "audit.h"
-
-#define SECONDS(ns) ((double)(ns) / (double)TB_NS_PER_S)
-
-/* A stream, and the node that publishes it. */
-typedef struct judged {
-  audit_t *audit;
-  const audit_topic_t *topic;
-  const tb__stamps_t *stamps;
-  const char *owner;    /* NULL: none is known */
-  tb__time_base_t base; /* that the manifest declares; 0: none */
-} judged_t;
-
-static tb__finding_input_t finding_of(const judged_t *judged, tb__rule_id_t rule)
-{
-  return (tb__finding_input_t){.rule = rule,
-                               .kind = TB__SUBJECT_TOPIC,
-                               .subject = judged->topic->name,
-                               .cause = judged->owner};
-}
-
-static void find_zero(const judged_t *judged)
-{
-  tb__finding_input_t input = finding_of(judged, TB__RULE_STAMP_ZERO);
-  uint64_t count = judged->stamps->kinds[TB__STAMP_ZERO];
-  if (!count || judged->base == TB__TIME_NONE) return;
-  tb__findings_add(judged->audit->findings, &input, "%" PRIu64 " of %" PRIu64 " stamps are 0",
-                   count, judged->stamps->arrivals);
-}
-
-static void find_other(const judged_t *judged)
-{
-  tb__finding_input_t input = finding_of(judged, TB__RULE_STAMP_OTHER_DOMAIN);
-  const tb__stamps_t *stamps = judged->stamps;
-  const tb__stamp_excess_t *system = &stamps->excess[TB__STAMP_SYSTEM];
-  const tb__stamp_excess_t *far = &stamps->excess[TB__STAMP_FAR];
-  if (stamps->kinds[TB__STAMP_SYSTEM] && judged->base != TB__TIME_SYSTEM)
-    tb__findings_add(judged->audit->findings, &input,
-                     "%" PRIu64 " of %" PRIu64 " stamps are of system time (%.3f s at %.3f s of "
-                     "/clock)",
-                     stamps->kinds[TB__STAMP_SYSTEM], stamps->arrivals, SECONDS(system->stamp_ns),
-                     SECONDS(system->at_ns));
-  if (stamps->kinds[TB__STAMP_FAR])
-    tb__findings_add(judged->audit->findings, &input,
-                     "%" PRIu64 " of %" PRIu64 " stamps are more than a year off (%.3f s at "
-                     "%.3f s)",
-                     stamps->kinds[TB__STAMP_FAR], stamps->arrivals, SECONDS(far->stamp_ns),
-                     SECONDS(far->at_ns));
-}
-
-static void find_off(const judged_t *judged)
-{
-  const tb__stamps_t *stamps = judged->stamps;
-  tb__finding_input_t future = finding_of(judged, TB__RULE_STAMP_FUTURE);
-  tb__finding_input_t old = finding_of(judged, TB__RULE_STAMP_OLD);
-  int64_t ahead_ns = stamps->excess[TB__STAMP_FUTURE].greatest_ns;
-  if (ahead_ns > -judged->topic->limits.age_min_ns) future.severity = TB__SEVERITY_ERROR;
-  if (stamps->kinds[TB__STAMP_FUTURE])
-    tb__findings_add(judged->audit->findings, &future,
-                     "%" PRIu64 " of %" PRIu64 " stamps are in the future, by up to %.3f s",
-                     stamps->kinds[TB__STAMP_FUTURE], stamps->arrivals, SECONDS(ahead_ns));
-  if (stamps->kinds[TB__STAMP_OLD])
-    tb__findings_add(judged->audit->findings, &old,
-                     "%" PRIu64 " of %" PRIu64 " stamps are old, by up to %.3f s",
-                     stamps->kinds[TB__STAMP_OLD], stamps->arrivals,
-                     SECONDS(stamps->excess[TB__STAMP_OLD].greatest_ns));
-}
-
-static void find_order(const judged_t *judged)
-{
-  const tb__stamps_t *stamps = judged->stamps;
-  tb__finding_input_t backward = finding_of(judged, TB__RULE_STAMP_BACKWARD);
-  tb__finding_input_t stale = finding_of(judged, TB__RULE_STALE_EPOCH);
-  if (stamps->backward)
-    tb__findings_add(judged->audit->findings, &backward,
-                     "%" PRIu64 " of %" PRIu64 " stamps are before the one before, by up to %.3f s",
-                     stamps->backward, stamps->arrivals, SECONDS(stamps->backward_ns));
-  if (stamps->kinds[TB__STAMP_STALE_EPOCH] && strcmp(judged->topic->name, "/tf") != 0)
-    tb__findings_add(judged->audit->findings, &stale,
-                     "%" PRIu64 " of %" PRIu64 " stamps are of the time before the jump of /clock",
-                     stamps->kinds[TB__STAMP_STALE_EPOCH], stamps->arrivals);
-}
+#include "stamp_findings.h"
 
 static void find_unknown(audit_t *audit, const audit_topic_t *topic)
 {
@@ -99,18 +18,16 @@ void audit_topics_find(audit_t *audit)
   for (size_t i = 0; i < audit->topics.count; i++) {
     const audit_topic_t *topic = &audit->topics.list[i];
     if (topic->is_unknown) find_unknown(audit, topic);
-    for (size_t j = 0; j < topic->stream_count; j++) {
-      const audit_stream_t *stream = topic->streams[j];
-      judged_t judged = {.audit = audit,
-                         .topic = topic,
-                         .stamps = &stream->stamps,
-                         .owner = audit_node_of(snapshot, stream->writer)};
+    for (size_t j = 0; j < topic->stamped.stream_count; j++) {
+      const stamp_stream_t *stream = topic->stamped.streams[j];
+      judged_stamps_t judged = {.findings = audit->findings,
+                                .topic = topic->name,
+                                .stamps = &stream->stamps,
+                                .age_min_ns = topic->stamped.limits.age_min_ns,
+                                .owner = audit_node_of(snapshot, stream->writer)};
       tb__time_kind_t kind;
       judged.base = audit_declared_base(audit, judged.owner, topic->type, &kind);
-      find_zero(&judged);
-      find_other(&judged);
-      find_off(&judged);
-      find_order(&judged);
+      stamp_findings_add(&judged);
     }
   }
 }
@@ -121,11 +38,11 @@ void audit_topics_base(const audit_t *audit, const char *node, uint64_t *of_cloc
   const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
   for (size_t i = 0; i < audit->topics.count; i++) {
     const audit_topic_t *topic = &audit->topics.list[i];
-    for (size_t j = 0; j < topic->stream_count; j++) {
-      const char *owner = audit_node_of(snapshot, topic->streams[j]->writer);
+    for (size_t j = 0; j < topic->stamped.stream_count; j++) {
+      const char *owner = audit_node_of(snapshot, topic->stamped.streams[j]->writer);
       if (!owner || strcmp(owner, node) != 0) continue;
-      *of_clock += topic->streams[j]->of_clock;
-      *of_wall += topic->streams[j]->of_wall;
+      *of_clock += topic->stamped.streams[j]->of_clock;
+      *of_wall += topic->stamped.streams[j]->of_wall;
     }
   }
 }
@@ -134,6 +51,6 @@ size_t audit_topics_sampled(const audit_topics_t *topics)
 {
   size_t count = 0;
   for (size_t i = 0; i < topics->count; i++)
-    count += topics->list[i].stream_count > 0;
+    count += topics->list[i].stamped.stream_count > 0;
   return count;
 }

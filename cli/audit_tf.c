@@ -42,7 +42,7 @@ static int64_t wait_time(const audit_tf_t *tf, const tb__stamp_sample_t *sample)
 typedef struct received {
   audit_tf_reader_t *reader;
   const tb_ros2_sample_t *sample;
-  audit_now_t now;
+  stamp_now_t now;
   tb__stamp_limits_t limits;
 } received_t;
 
@@ -184,8 +184,8 @@ int audit_tf_begin(audit_t *audit)
   pthread_mutex_lock(&tf->mutex);
   tb__tf_cover_end(&tf->cover);
   tb__tf_cover_restart(&tf->cover);
-  if (tf->has_clock != audit->topics.has_clock) tb__tf_cover_clear(&tf->cover);
-  tf->has_clock = audit->topics.has_clock;
+  if (tf->has_clock != audit->topics.intake.has_clock) tb__tf_cover_clear(&tf->cover);
+  tf->has_clock = audit->topics.intake.has_clock;
   for (size_t i = 0; i < tf->writer_count; i++) {
     if (tf->is_gone[i] || is_there(audit->view.snapshot, tf->writers[i])) continue;
     tf->is_gone[i] = true;
@@ -199,7 +199,7 @@ int audit_tf_begin(audit_t *audit)
 void audit_tf_end(audit_t *audit)
 {
   audit_tf_t *tf = &audit->tf;
-  audit_now_t now;
+  stamp_now_t now;
   audit_clock_now(&audit->clock, &now);
   pthread_mutex_lock(&tf->mutex);
   if (!tf->has_clock || now.epoch.number == tf->epoch)

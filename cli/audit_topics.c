@@ -6,134 +6,20 @@
 
 #include "audit.h"
 
-#define STREAMS_MAX    32                /* of a topic */
-#define SAMPLES_ENOUGH 200               /* of a topic */
-#define BYTES_ENOUGH   (8 * 1024 * 1024) /* of a topic */
-#define CANDIDATES_MAX 1024              /* topics of the graph that are looked at */
-#define STEP_NS        (TB_NS_PER_S) /* of a /clock whose steps are not known yet: it may be slow */
-
-/* --- feeding --- */
-
-static uint64_t hash_of(const char *text, size_t length)
-{
-  uint64_t hash = UINT64_C(1469598103934665603);
-  for (size_t i = 0; i < length; i++)
-    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-  return hash;
-}
-
-/* NULL: no memory, or there are too many. */
-static audit_stream_t *stream_of(audit_topic_t *topic, const uint8_t writer[16], uint64_t frame)
-{
-  for (size_t i = 0; i < topic->stream_count; i++)
-    if (topic->streams[i]->frame == frame && memcmp(topic->streams[i]->writer, writer, 16) == 0)
-      return topic->streams[i];
-  if (topic->stream_count == STREAMS_MAX) return NULL;
-  if (!topic->streams) topic->streams = calloc(STREAMS_MAX, sizeof(audit_stream_t *));
-  audit_stream_t *stream = topic->streams ? calloc(1, sizeof *stream) : NULL;
-  if (!stream) return NULL;
-  stream->topic = topic;
-  memcpy(stream->writer, writer, 16);
-  stream->frame = frame;
-  tb__stamps_init(&stream->stamps, NULL);
-  return topic->streams[topic->stream_count++] = stream;
-}
-
-static int64_t apart(int64_t a, int64_t b)
-{
-  int64_t difference;
-  if (__builtin_sub_overflow(a, b, &difference) || difference == INT64_MIN) return INT64_MAX;
-  return difference < 0 ? -difference : difference;
-}
-
-static void feed(const audit_topics_t *topics, audit_stream_t *stream,
-                 const tb__stamp_sample_t *sample, int64_t step_ns)
-{
-  const tb__contract_limits_t *limits = &stream->topic->limits;
-  if (topics->has_clock && !step_ns) step_ns = STEP_NS;
-  stream->stamps.limits = tb__stamp_limits(limits, step_ns, stream->topic->budget_ns);
-  if (stream->topic->known->edges.all) stream->stamps.limits.future_ns += TB__TF_FUTURE_NS;
-  tb__stamp_kind_t kind = tb__stamps_feed(&stream->stamps, sample);
-  if (!sample->ros_ns || !sample->system_ns ||
-      apart(sample->ros_ns, sample->system_ns) <= 2 * tb__contract_other_domain_ns(limits, 0))
-    return;
-  stream->of_wall += kind == TB__STAMP_SYSTEM;
-  stream->of_clock += kind == TB__STAMP_GOOD;
-}
-
-static void settle_ahead_locked(audit_topics_t *topics, bool must_feed)
-{
-  bool is_full = topics->ahead_count == AUDIT_AHEAD_MAX;
-  audit_now_t now;
-  size_t kept = 0;
-  audit_clock_now(&topics->audit->clock, &now);
-  for (size_t i = 0; i < topics->ahead_count; i++)
-    topics->ahead[i].stream->is_waiting = false;
-  for (size_t i = 0; i < topics->ahead_count; i++) {
-    audit_ahead_t *ahead = &topics->ahead[i];
-    audit_stream_t *stream = ahead->stream;
-    tb__ahead_t is = {ahead->sample.stamp_ns, ahead->source_ns, ahead->sample.arrival_ns};
-    tb__ahead_state_t state = TB__AHEAD_SURE;
-    if (ahead->is_ahead) state = audit_clock_settle(&topics->audit->clock, &is, now.steady_ns);
-    stream->is_waiting |= state == TB__AHEAD_WAITS && !must_feed;
-    if (stream->is_waiting) {
-      topics->ahead[kept++] = *ahead;
-      continue;
-    }
-    if (state == TB__AHEAD_RACE) ahead->sample.ros_ns = ahead->sample.stamp_ns;
-    if (state == TB__AHEAD_WAITS && !is_full) continue; /* the end: it cannot be judged */
-    feed(topics, stream, &ahead->sample, now.step_ns);
-  }
-  topics->ahead_count = kept;
-}
-
-/* A publisher may get a tick, and we its message, before we get the tick: such a stamp is not in
- * the future. So one that is ahead waits until /clock has reached it, or has had the time to, and
- * those after it in its stream wait with it: they are fed in order. */
-static void take(audit_topics_t *topics, audit_stream_t *stream, tb__stamp_sample_t sample,
-                 int64_t source_ns, const audit_now_t *now)
-{
-  bool is_ahead = topics->has_clock && sample.stamp_ns > now->clock_ns && now->clock_ns;
-  if (!is_ahead && !stream->is_waiting) {
-    feed(topics, stream, &sample, now->step_ns);
-    return;
-  }
-  if (topics->ahead_count == AUDIT_AHEAD_MAX) settle_ahead_locked(topics, true);
-  stream->is_waiting = true;
-  topics->ahead[topics->ahead_count++] = (audit_ahead_t){stream, sample, source_ns, is_ahead};
-}
+#define CANDIDATES_MAX 1024 /* topics of the graph that are looked at */
 
 /* --- receiving --- */
 
 typedef struct received {
   audit_topic_t *topic;
   const tb_ros2_sample_t *sample;
-  audit_now_t now;
+  stamp_now_t now;
 } received_t;
 
 tb__stamp_sample_t audit_stamp_sample(bool has_clock, int64_t stamp_ns,
-                                      const tb_ros2_sample_t *sample, const audit_now_t *now)
+                                      const tb_ros2_sample_t *sample, const stamp_now_t *now)
 {
-  int64_t system_ns = sample->receive_timestamp_ns;
-  return (tb__stamp_sample_t){
-      .has_stamp = true,
-      .stamp_ns = stamp_ns,
-      .ros_ns = has_clock ? now->clock_ns : system_ns,
-      .system_ns = has_clock ? system_ns : 0,
-      .arrival_ns = now->steady_ns,
-      .epoch = has_clock ? now->epoch : (tb__epoch_t){0},
-  };
-}
-
-static void take_stamp(received_t *received, int64_t stamp_ns, const char *frame, size_t length)
-{
-  audit_topics_t *topics = received->topic->all;
-  audit_stream_t *stream =
-      stream_of(received->topic, received->sample->writer_guid, hash_of(frame, length));
-  if (!stream) return;
-  take(topics, stream,
-       audit_stamp_sample(topics->has_clock, stamp_ns, received->sample, &received->now),
-       received->sample->source_timestamp_ns, &received->now);
+  return stamp_sample(has_clock, stamp_ns, sample->receive_timestamp_ns, now);
 }
 
 /* Whether there are transforms for it. */
@@ -143,38 +29,32 @@ static void take_frame(const received_t *received, int64_t stamp_ns, const char 
   const audit_topic_t *topic = received->topic;
   audit_topics_t *topics = topic->all;
   tb__stamp_sample_t sample =
-      audit_stamp_sample(topics->has_clock, stamp_ns, received->sample, &received->now);
+      audit_stamp_sample(topics->intake.has_clock, stamp_ns, received->sample, &received->now);
   tb__stamp_limits_t limits =
-      tb__stamp_limits(&topic->limits, received->now.step_ns, topic->budget_ns);
+      tb__stamp_limits(&topic->stamped.limits, received->now.step_ns, topic->stamped.budget_ns);
   audit_tf_message(&topics->audit->tf, (size_t)(topic - topics->list), frame, length, &sample,
                    tb__stamp_kind(&limits, &sample));
 }
 
-static bool take_edge(void *user, const tb__edge_t *edge)
+static void take_stamp(void *user, int64_t stamp_ns, const char *frame, size_t length)
 {
-  take_stamp(user, edge->stamp_ns, edge->child, edge->child_length);
-  return true;
+  received_t *received = user;
+  stamp_intake_t *intake = &received->topic->all->intake;
+  stamp_stream_t *stream =
+      stamp_stream_of(&received->topic->stamped, received->sample->writer_guid, frame, length);
+  if (stream)
+    stamp_intake_take(
+        intake, stream,
+        audit_stamp_sample(intake->has_clock, stamp_ns, received->sample, &received->now),
+        received->sample->source_timestamp_ns, &received->now);
+  if (received->topic->known->head.stamp) take_frame(received, stamp_ns, frame, length);
 }
 
 static void take_message(received_t *received)
 {
   audit_topic_t *topic = received->topic;
-  const tb__known_definition_t *known = topic->known;
-  tb__message_t message;
-  int64_t stamp_ns;
-  const char *frame = "";
-  size_t length = 0;
-  tb_status_t status =
-      tb__message_open(&message, known->schema, received->sample->cdr, received->sample->size);
-  if (!status && known->head.stamp)
-    status = tb__message_head_stamp(&known->head, &message, &stamp_ns);
-  if (!status && known->head.stamp) {
-    if (tb__message_head_frame(&known->head, &message, &frame, &length)) length = 0;
-    take_stamp(received, stamp_ns, frame, length);
-    take_frame(received, stamp_ns, frame, length);
-  } else if (!status) {
-    status = tb__edge_paths_each(&known->edges, &message, take_edge, received);
-  }
+  tb_status_t status = stamps_read(topic->known, received->sample->cdr, received->sample->size,
+                                   take_stamp, received);
   topic->malformed += status != TB_OK;
 }
 
@@ -189,7 +69,7 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
   if (!topic->is_over && topic->rate_hz > 0) audit_declared_take(topic, sample);
   if (!topic->is_over && !topic->known) {
     topic->samples++;
-    topic->is_over = topic->samples >= SAMPLES_ENOUGH;
+    topic->is_over = topic->samples >= STAMP_SAMPLES_ENOUGH;
   } else if (!topic->is_over && !topic->is_misfit) {
     if (!topic->is_checked)
       topic->is_misfit = !tb__known_definition_fits(topic->known, sample->cdr, sample->size, NULL);
@@ -198,18 +78,29 @@ static void on_sample(const tb_ros2_sample_t *sample, void *user)
     topic->malformed += topic->is_misfit;
     topic->samples++;
     topic->bytes += sample->size;
-    topic->is_over = topic->samples >= SAMPLES_ENOUGH || topic->bytes >= BYTES_ENOUGH;
+    topic->is_over = topic->samples >= STAMP_SAMPLES_ENOUGH || topic->bytes >= STAMP_BYTES_ENOUGH;
   }
   pthread_mutex_unlock(&topics->mutex);
 }
 
 /* --- topics --- */
 
+static void graph_now(void *user, stamp_now_t *out)
+{
+  audit_clock_now(user, out);
+}
+
+static tb__ahead_state_t graph_settle(void *user, const tb__ahead_t *ahead, int64_t now_ns)
+{
+  return audit_clock_settle(user, ahead, now_ns);
+}
+
 int audit_topics_open(audit_t *audit)
 {
   audit_topics_t *topics = &audit->topics;
   tb__definition_places_t places = {.prefixes = getenv("AMENT_PREFIX_PATH")};
-  *topics = (audit_topics_t){.audit = audit};
+  *topics = (audit_topics_t){
+      .audit = audit, .intake = {.now = graph_now, .settle = graph_settle, .user = &audit->clock}};
   pthread_mutex_init(&topics->mutex, NULL);
   tb_status_t status = tb__definitions_create(&places, &topics->definitions);
   if (!status) {
@@ -222,9 +113,7 @@ int audit_topics_open(audit_t *audit)
 static void topic_close(audit_topic_t *topic)
 {
   tb_ros2_subscription_destroy(topic->subscription);
-  for (size_t i = 0; i < topic->stream_count; i++)
-    free(topic->streams[i]);
-  free(topic->streams);
+  stamp_topic_fini(&topic->stamped);
   free(topic->name);
   free(topic->type);
   free(topic->hash);
@@ -238,7 +127,7 @@ static void topics_forget(audit_topics_t *topics)
     tb_ros2_subscription_destroy(topics->list[i].subscription);
     topics->list[i].subscription = NULL;
   }
-  topics->ahead_count = 0;
+  topics->intake.ahead_count = 0;
   for (size_t i = 0; i < topics->count; i++)
     topic_close(&topics->list[i]);
   topics->count = 0;
@@ -291,12 +180,12 @@ static int topic_add(audit_topics_t *topics, const tb_ros2_graph_endpoint_t *pub
 {
   audit_topic_t *topic = &topics->list[topics->count];
   const audit_t *audit = topics->audit;
-  *topic = (audit_topic_t){.all = topics, .limits = audit->limits};
+  *topic = (audit_topic_t){.all = topics, .stamped.limits = audit->limits};
   if (audit->has_manifest) {
     const tb__manifest_topic_t *declared =
         tb__manifest_topic(&audit->manifest, publisher->name, NULL);
-    topic->limits = declared->limits;
-    topic->budget_ns = declared->budget_ns;
+    topic->stamped.limits = declared->limits;
+    topic->stamped.budget_ns = declared->budget_ns;
     topic->rate_hz = declared->rate_hz;
   }
   tb__definition_entry_t *entry;
@@ -340,7 +229,7 @@ int audit_topics_begin(audit_t *audit)
   if (!candidates) return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
   topics_forget(topics);
   bool is_vehicle = audit->has_manifest && audit->manifest.mode == TB__MODE_VEHICLE;
-  topics->has_clock =
+  topics->intake.has_clock =
       !is_vehicle && tb_ros2_graph_publishers(snapshot, audit->clock_topic, &publishers) > 0;
   count = add_candidates(audit, true, candidates, count);
   count = add_candidates(audit, false, candidates, count);
@@ -394,6 +283,7 @@ static void topic_step(audit_topic_t *topic)
   pthread_mutex_lock(&topics->mutex);
   if (is_misfit) topic->is_misfit = topic->is_checked = false; /* the next message is looked at */
   topic->known = has_stamp ? known : NULL;
+  topic->stamped.is_tf = has_stamp && known->edges.all;
   pthread_mutex_unlock(&topics->mutex);
   if (!topic->subscription) topic_subscribe(topic);
 }
@@ -401,13 +291,13 @@ static void topic_step(audit_topic_t *topic)
 void audit_topics_step(audit_t *audit)
 {
   audit_topics_t *topics = &audit->topics;
-  audit_now_t now;
+  stamp_now_t now;
   audit_clock_now(&audit->clock, &now);
   definition_requests_step(topics->requests, audit->view.snapshot, now.steady_ns);
   for (size_t i = 0; i < topics->count; i++)
     topic_step(&topics->list[i]);
   pthread_mutex_lock(&topics->mutex);
-  settle_ahead_locked(topics, false);
+  stamp_intake_settle(&topics->intake, false);
   pthread_mutex_unlock(&topics->mutex);
 }
 
@@ -420,6 +310,6 @@ void audit_topics_end(audit_t *audit)
     topics->list[i].is_over = true;
   }
   pthread_mutex_lock(&topics->mutex);
-  settle_ahead_locked(topics, true);
+  stamp_intake_settle(&topics->intake, true);
   pthread_mutex_unlock(&topics->mutex);
 }

@@ -57,8 +57,9 @@ typedef struct clock_gauge {
   bool is_fed;                       /* by the source of a clock of ROS 1 */
   clock_gauge_name_t names[TB__TICK_PUBLISHERS];
   pthread_mutex_t mutex;
-  int64_t begin_ns;         /* steady */
-  struct clock_gauge *also; /* is fed with the same ticks of ROS 1; NULL: none */
+  int64_t begin_ns;                /* steady */
+  struct clock_gauge *also;        /* is fed with the same ticks of ROS 1; NULL: none */
+  struct tb__tick_history *recent; /* gets ticks of ROS 1, under the mutex; NULL: none */
   tb__ticks_t ticks;
   tb__spread_t latency; /* empty on ROS 1, whose messages do not carry when they were sent */
 } clock_gauge_t;

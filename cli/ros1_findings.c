@@ -70,6 +70,12 @@ static bool takes_any_type(const tb_ros1_graph_node_t *node)
   return node->subscribes_clock && !strcmp(node->clock_type, "*");
 }
 
+bool ros1_node_follows(const tb_ros1_graph_node_t *node)
+{
+  return node->subscribes_clock && !takes_any_type(node) && !is_tool(node->name) &&
+         node->state != TB_ROS1_NODE_DEAD && node->state != TB_ROS1_NODE_FOREIGN;
+}
+
 static ros1_role_t role_of(const ros1_look_t *look, const tb_ros1_graph_node_t *node)
 {
   if (node->publishes_clock) return ROS1_ROLE_CLOCK;
@@ -355,6 +361,7 @@ static int judge(ros1_look_t *look)
     find_starved(look, i);
     find_unreachable(look, i);
   }
+  if (look->find) look->find(look, look->find_user);
   tb_status_t status = tb__findings_finish(look->findings);
   return status ? command_failed(look->command, status, NULL) : EXIT_OK;
 }

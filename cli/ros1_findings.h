@@ -37,6 +37,8 @@ typedef struct ros1_look {
   clock_gauge_t *gauge; /* listens to /clock */
   tb_duration_t limit;  /* for the answers of nodes */
   bool is_brief;        /* a subscription that has just begun is not waited for */
+  void (*find)(struct ros1_look *look, void *user); /* adds findings of its own; NULL: none */
+  void *find_user;
   /* Taken: */
   tb_ros1_graph_snapshot_t *graph;
   ros1_node_t *nodes; /* of each node of the graph */
@@ -59,6 +61,9 @@ int ros1_look_take(ros1_look_t *look);
  * and it is not taken. */
 int ros1_look_listen(ros1_look_t *look, int64_t duration_ns, int *out_signal);
 void ros1_look_release(ros1_look_t *look);
+
+/* Whether its time is that of /clock, as it answers, and it is no tool. */
+bool ros1_node_follows(const tb_ros1_graph_node_t *node);
 
 /* A line for each finding that is below no other, to standard output. */
 void ros1_look_print_lines(const ros1_look_t *look);

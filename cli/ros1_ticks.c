@@ -6,6 +6,7 @@
 #include <timebase/ros1_parameter.h>
 #include <timebase/ros1_subscription.h>
 
+#include "contract/tick_history.h"
 #include "text.h"
 
 #define CLOCK_MESSAGE_MAX 64
@@ -67,6 +68,7 @@ static void feed(clock_gauge_t *gauge, const tb_ros1_sample_t *sample, int64_t t
   pthread_mutex_lock(&gauge->mutex);
   tb__ticks_feed(&gauge->ticks, sample->connection, tick_ns, sample->steady_ns);
   keep_name(gauge, sample);
+  if (gauge->recent) tb__tick_history_add(gauge->recent, tick_ns, 0, sample->steady_ns);
   pthread_mutex_unlock(&gauge->mutex);
 }
 

@@ -80,11 +80,12 @@ static void put_list(output_t *out, const tb__finding_t *finding)
   put(out, " more");
 }
 
-/* Topics and transforms are of nodes, not of the /clock that is their cause. */
+/* Topics and transforms are of nodes, not of the /clock or the parameter that is their cause. */
 static bool is_of_node(const tb__finding_t *finding)
 {
-  return finding->cause &&
-         !(finding->below && finding->below->subjects[0].kind == TB__SUBJECT_CLOCK);
+  const tb__finding_t *below = finding->below;
+  return finding->cause && !(below && (below->subjects[0].kind == TB__SUBJECT_CLOCK ||
+                                       below->subjects[0].kind == TB__SUBJECT_PARAMETER));
 }
 
 /* Returns the length of the place at `text`, 0: there is none. */

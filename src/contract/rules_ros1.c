@@ -53,6 +53,54 @@ static const tb__remedies_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase watch --ros1",
             .remedy_launch = LAUNCH_PLAY "  <!-- its first tick is not 0 -->",
         },
+    [TB__RULE_STAMP_ZERO] =
+        {
+            .remedy_ros = "rostopic echo {subject}/header/stamp",
+            .remedy_timebase = "timebase topic echo {subject} --ros1",
+            .remedy_launch = "msg.header.stamp = rospy.Time.now()  # in the publisher, after the "
+                             "first tick of /clock",
+        },
+    [TB__RULE_STAMP_OTHER_DOMAIN] =
+        {
+            .remedy_ros = "rostopic echo {subject}/header/stamp",
+            .remedy_timebase = "timebase nodes --ros1",
+            .remedy_launch = LAUNCH_SIM_TIME "  <!-- before the <node> that publishes {subject} "
+                                             "-->",
+        },
+    [TB__RULE_STAMP_FUTURE] =
+        {
+            .remedy_ros = "rostopic delay {subject}",
+            .remedy_timebase = "timebase topic delay {subject} --ros1",
+            .remedy_launch = LAUNCH_SIM_TIME "  <!-- before all nodes; one time source for all "
+                                             "hosts (chrony) -->",
+        },
+    [TB__RULE_STAMP_OLD] =
+        {
+            .remedy_ros = "rostopic delay {subject}",
+            .remedy_timebase = "timebase topic delay {subject} --ros1",
+            .remedy_launch = LAUNCH_SIM_TIME "  <!-- before all nodes -->",
+        },
+    [TB__RULE_STAMP_BACKWARD] =
+        {
+            .remedy_ros = "rostopic echo {subject}/header/stamp",
+            .remedy_timebase = "timebase topic echo {subject} --ros1",
+            .remedy_launch = "<remap from=\"{subject}\" to=\"{subject}_2\"/>  <!-- where two "
+                             "publishers share it -->",
+        },
+    [TB__RULE_STALE_EPOCH] =
+        {
+            .remedy_ros = "rostopic echo {subject}/header/stamp",
+            .remedy_timebase = "timebase topic delay {subject} --ros1",
+            .remedy_launch = "if rospy.Time.now() < last: reset()  # in the publisher: drop what "
+                             "waits at a jump",
+        },
+    [TB__RULE_DEFINITION_UNKNOWN] =
+        {
+            .remedy_ros = "rostopic type {subject}",
+            .remedy_timebase = "timebase topic echo {subject} --ros1",
+            .remedy_launch = "<node ... />  <!-- of what publishes {subject}: it sends its "
+                             "definition when a subscriber connects -->",
+        },
     [TB__RULE_TIME_BASE_UNKNOWN] =
         {
             .remedy_ros = "rosnode info {subject}",

@@ -11,12 +11,15 @@
 
 #define POLL_NS INT64_C(1000000000)
 /* Registrations are renewed so often at least, in case a message of the master was lost. */
-#define RENEW_NS    INT64_C(5000000000)
-#define FAREWELL_NS INT64_C(1000000000)
+#define RENEW_NS INT64_C(5000000000)
+/* A master that is busy drops a connection, which is tried again after a second. */
+#define FAREWELL_NS        INT64_C(2500000000)
+#define FAREWELL_FAILED_NS INT64_C(1000000000) /* where it does not answer anyway */
 
 struct tb__ros1_farewell {
   struct tb__ros1_farewell *next;
   tb__ros1_node_t *node;
+  tb__ros1_registering_t *after; /* NULL: nothing is waited for */
   tb__ros1_turn_t turn;
   tb__xmlrpc_writer_t call; /* until it is its turn */
   tb__xmlrpc_exchange_t exchange;
@@ -160,21 +163,50 @@ static void say_now(tb__ros1_turn_t *turn)
                             farewell_done);
 }
 
+static void take_turn(tb__ros1_farewell_t *farewell)
+{
+  tb__ros1_node_t *node = farewell->node;
+  tb__ros1_turn_take(&node->loop->turns, &farewell->turn, &node->master, say_now);
+}
+
+/* What it waited for has ended, or never will. */
+static void cancel_after(tb__ros1_farewell_t *farewell)
+{
+  tb__ros1_registering_drop(farewell->after, farewell->node);
+  farewell->after = NULL;
+}
+
+static void after_done(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_message_t *answer,
+                       const tb_error_t *error)
+{
+  tb__ros1_farewell_t *farewell =
+      TB__ROS1_OWNER(exchange, tb__ros1_registering_t, exchange)->farewell;
+  (void)answer, (void)error;
+  cancel_after(farewell);
+  take_turn(farewell);
+}
+
 void tb__ros1_node_say(tb__ros1_node_t *node, tb__xmlrpc_writer_t *call, const char *renews,
-                       const char *topic)
+                       const char *topic, tb__ros1_registering_t *after)
 {
   tb__ros1_farewell_t *farewell = calloc(1, sizeof *farewell);
   if (!farewell) {
+    tb__ros1_registering_drop(after, node);
     tb__xmlrpc_writer_fini(call);
     return;
   }
   farewell->node = node;
+  farewell->after = after;
+  if (after) {
+    after->farewell = farewell;
+    after->exchange.done = after_done;
+  }
+  farewell->call = *call;
   farewell->renews = renews;
   if (renews) snprintf(farewell->topic, sizeof farewell->topic, "%s", topic);
   TB__CHAIN_APPEND(node->farewells, farewell);
   atomic_fetch_add(&node->farewell_count, 1);
-  farewell->call = *call;
-  tb__ros1_turn_take(&node->loop->turns, &farewell->turn, &node->master, say_now);
+  if (!after) take_turn(farewell);
 }
 
 static void end_calls(void *user)
@@ -190,6 +222,7 @@ static void end_farewells(void *user)
   tb__ros1_node_t *node = user;
   for (tb__ros1_farewell_t *first; (first = node->farewells);) {
     node->farewells = first->next;
+    cancel_after(first);
     tb__xmlrpc_exchange_cancel(&first->exchange);
     farewell_free(first);
   }
@@ -197,8 +230,9 @@ static void end_farewells(void *user)
 
 void tb__ros1_node_end(tb__ros1_node_t *node)
 {
-  tb__deadline_t deadline = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + FAREWELL_NS};
   tb__ros1_loop_call(node->loop, end_calls, node);
+  int64_t limit_ns = node->master_is_failed ? FAREWELL_FAILED_NS : FAREWELL_NS;
+  tb__deadline_t deadline = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + limit_ns};
   for (uint32_t left; (left = atomic_load(&node->farewell_count)) > 0;)
     if (!tb__futex_wait_kernel(&node->farewell_count, left, deadline)) break;
   tb__ros1_loop_call(node->loop, end_farewells, node);

@@ -40,9 +40,11 @@ void tb__ros1_node_end(tb__ros1_node_t *node);
  * nothing is registered so. */
 bool tb__ros1_node_renew(tb__ros1_node_t *node, const char *call, const char *topic);
 /* Calls the master in the background, whatever it answers. Takes over what `call` holds. What is
- * registered by `renews` (may be NULL) for `topic` is registered again afterwards. */
+ * registered by `renews` (may be NULL) for `topic` is registered again afterwards. `after` (NULL:
+ * nothing) is taken over too, and ends before: the master handles calls on threads of its own, in
+ * any order. */
 void tb__ros1_node_say(tb__ros1_node_t *node, tb__xmlrpc_writer_t *call, const char *renews,
-                       const char *topic);
+                       const char *topic, tb__ros1_registering_t *after);
 /* Logs it, once until the master answers again. */
 void tb__ros1_node_master_failed(tb__ros1_node_t *node, const char *why);
 

@@ -97,5 +97,5 @@ void tb__sim_time_setter_end(tb__sim_time_setter_t *setter)
   tb__xmlrpc_put_string(&call, TB__SIM_TIME_PARAMETER);
   if (setter->was_false) tb__xmlrpc_put_boolean(&call, false);
   tb__xmlrpc_end(&call);
-  tb__ros1_node_say(setter->node, &call, NULL, NULL);
+  tb__ros1_node_say(setter->node, &call, NULL, NULL, NULL);
 }

@@ -24,6 +24,43 @@ publisher = rospy.Publisher("/point_" + sys.argv[1], PointStamped, queue_size=1)
 publisher.publish(PointStamped())
 rospy.spin()
 """
+# NAME {TOPIC: OFFSETS}: publishes PointStamped at 20 Hz, each offset with a frame of its own by turns. An offset
+# is of the node's time in seconds; "0" is the stamp 0, "wall" wall time, "=S" the stamp S. /tf gets transforms,
+# /latched is published once and kept, /headerless has no header.
+STREAMS = """
+import json, rospy, sys, time
+from geometry_msgs.msg import Point, PointStamped, TransformStamped
+from tf2_msgs.msg import TFMessage
+rospy.init_node(sys.argv[1], disable_rosout=True)
+topics = json.loads(sys.argv[2])
+publishers = {}
+while not rospy.Time.now():
+    rospy.rostime.wallsleep(0.01)
+
+def message(topic, offset, frame):
+    if topic == "/headerless":
+        return Point()
+    at = TransformStamped() if topic == "/tf" else PointStamped()
+    at.header.frame_id = frame
+    at.header.stamp = (rospy.Time() if offset == "0" else rospy.Time.from_sec(time.time()) if offset == "wall"
+                       else rospy.Time.from_sec(float(offset[1:])) if str(offset)[0] == "="
+                       else rospy.Time.from_sec(rospy.Time.now().to_sec() + offset))
+    return TFMessage([at]) if topic == "/tf" else at
+
+for topic, offsets in topics.items():
+    is_latched = topic == "/latched"
+    publishers[topic] = rospy.Publisher(topic, type(message(topic, "0", "")), queue_size=10, latch=is_latched)
+    if is_latched:
+        publishers[topic].publish(message(topic, offsets[0], "map"))
+i = 0
+while not rospy.is_shutdown():
+    for topic, offsets in topics.items():
+        offset, frame = offsets[i % len(offsets)], str(i % len(offsets))
+        if topic != "/latched":
+            publishers[topic].publish(message(topic, offset, "0" if topic == "/backward" else frame))
+    i += 1
+    rospy.rostime.wallsleep(0.05)
+"""
 LISTENER = """
 import rospy
 from geometry_msgs.msg import PointStamped
@@ -83,7 +120,8 @@ class Graph(GraphTest):
 
     def audit(self, *words):
         """Findings by rule: {rule: {subject: evidence}}, folded ones too."""
-        report = json.loads(self.run_timebase("audit", "--ros1", "--json", "--duration", "1s", *words).stdout)
+        self.report = report = json.loads(self.run_timebase("audit", "--ros1", "--json", "--duration", "1s",
+                                                            *words).stdout)
         out = {}
 
         def take(finding):
@@ -281,6 +319,61 @@ class FindingsTest(Graph):
         self.assertEqual([finding["rule"] for finding in report["findings"]], ["node-unreachable"])
         self.assertEqual([subject["name"] for subject in report["findings"][0]["subjects"]], ["/dead", "/hung"])
         hung.send_signal(signal.SIGCONT)
+
+    def streams(self, name="stamper", **topics):
+        self.python(STREAMS, name, name, json.dumps({f"/{topic}": offsets for topic, offsets in topics.items()}),
+                    topic=f"/{list(topics)[-1]}")
+
+    def audit_stamps(self, expected, sampled):
+        """Until all topics have come, with all that is expected; never is anything else found. {rule: topics}"""
+        found = {}
+
+        def is_complete():
+            found.clear()
+            found.update(self.audit())
+            topics = {rule: sorted(subjects) for rule, subjects in found.items()}
+            if self.report["clock"]["state"] in ("silent", "stopped"):
+                return False  # a busy machine
+            for rule, subjects in topics.items():
+                self.assertLessEqual(set(subjects), set(expected.get(rule, ())), found)
+            return topics == expected and self.report["topics_sampled"] == sampled
+        wait_until(is_complete, lambda: f"{expected}: {found}")
+        return found
+
+    def test_stamps(self):
+        server = self.start(TIMEBASE, "serve", "--ros1", "--no-topic", "--start", "1000", "--hz", "3")
+        wait_until(lambda: "/clock" in self.topics_of("/clock_server", 0), "a server")
+        self.streams(zero=["0"], headerless=[0], other=["wall"], good=[0], future=[3], tf=[0.5], old=[-8],
+                     young=[-2], latched=[-100], backward=[-1, -1.5], frames=[-1, -1.5])
+        found = self.audit_stamps({"stamp-zero": ["/zero"], "stamp-other-domain": ["/other"],
+                                   "stamp-future": ["/future"], "stamp-old": ["/old"],
+                                   "stamp-backward": ["/backward"]}, sampled=9)
+        self.assertIn("stamps are of system time", found["stamp-other-domain"]["/other"][0])
+        text = self.run_timebase("audit", "--ros1", status=1).stdout
+        self.assertIn("error stamp-zero: /zero of /stamper has messages with the stamp 0\n", text)
+        self.assertIn("ros1:     rostopic delay /future\n", text)
+        self.assertFalse({node for _, nodes in self.core.master.getSystemState("/test")[2][1] for node in nodes} -
+                         {"/rosout", "/stamper"})
+        self.stop(server)
+
+    def test_stamps_on_wall_time(self):
+        self.streams(wall=["wall"], simulated=["=1000"], late=[-8], latched=[-100])
+        found = self.audit_stamps({"stamp-other-domain": ["/simulated"], "stamp-old": ["/late"]}, sampled=3)
+        self.assertIn("more than a year off (1000.000 s", found["stamp-other-domain"]["/simulated"][0])
+        self.clock()
+        found = self.audit_stamps({"stamp-other-domain": ["/simulated"], "stamp-old": ["/late"],
+                                   "sim-time-unset": ["/use_sim_time"]}, sampled=3)
+        below = {one["rule"] for one in self.report["findings"][0]["caused"]}
+        self.assertEqual(below, {"stamp-other-domain", "stamp-old"})
+        self.assertIn("published by /stamper", found["stamp-other-domain"]["/simulated"])
+        self.set_sim_time()  # too late for the node: its stamps are of another time base now, and /simulated is good
+        found = self.audit_stamps({"mixed-time-base": ["/stamper"], "stamp-other-domain": ["/late", "/wall"],
+                                   "stamp-old": ["/simulated"]}, sampled=3)
+
+    def test_what_only_ros2_has_is_refused(self):
+        for words, text in ((("--watch",), "--watch is for graphs of ROS 2"), (("--wait", "1"), "of DDS"),
+                            (("--domain", "1"), "of DDS"), (("m.yaml",), "a manifest declares a graph of ROS 2")):
+            self.assertIn(text, self.run_timebase("audit", "--ros1", *words, status=2).stderr)
 
     def test_no_command_leaves_anything_on_the_master(self):
         for words in (("nodes",), ("audit", "--duration", "0.1s")):
