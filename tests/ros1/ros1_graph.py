@@ -22,7 +22,7 @@ SECOND = 1_000_000_000
 MD5 = "a9c97c1d230cfc112e270351a944ee47"
 TYPE = "rosgraph_msgs/Clock"
 LIMIT_S = 60  # of every wait: the machine may be busy
-FOREIGN_END_S = 30
+FOREIGN_END_S = 10
 PORTS_FROM = 10_000
 
 

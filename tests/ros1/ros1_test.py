@@ -316,4 +316,4 @@ if __name__ == "__main__":
     if not os.path.exists("/usr/bin/roscore"):
         print("ros1_test: no /usr/bin/roscore: skipped")
         sys.exit(77)
-    ros1_graph.main()
+    ros1_graph.main(3)

@@ -21,9 +21,10 @@ import tempfile
 import unittest
 import zlib
 
+import in_parts
 from sqlite_bag import sqlite_bag_make
 
-LIMIT_S = 60
+LIMIT_S = 180
 TIMEBASE = REAL_BAGS = None
 HEADER = b"\x00\x01\x00\x00"
 ZSTD_HEADER = b"\x28\xb5\x2f\xfd\x00\x58"  # a window of 2 MiB
@@ -1415,4 +1416,4 @@ class StatusTest(BagTest):
 
 if __name__ == "__main__":
     TIMEBASE, REAL_BAGS = sys.argv[1:3]
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    in_parts.main([sys.argv[0], *sys.argv[3:]], 2)
