@@ -56,10 +56,15 @@ static bool is_named(const char *name, const char *wanted)
   return strcmp(name, wanted) == 0;
 }
 
+static bool has_ros1_definition(const tb__recorded_topic_input_t *topic)
+{
+  return topic->definition_encoding &&
+         strcmp(topic->definition_encoding, TB__MESSAGE_ROS1_ENCODING) == 0;
+}
+
 static bool is_ros1(const tb__recorded_topic_input_t *topic)
 {
-  return !topic->is_cdr && topic->definition_encoding &&
-         strcmp(topic->definition_encoding, TB__MESSAGE_ROS1_ENCODING) == 0;
+  return !topic->is_cdr && has_ros1_definition(topic);
 }
 
 static tb__recorded_role_t role_of(const tb__recorded_topic_input_t *topic)
@@ -76,12 +81,13 @@ static tb__recorded_role_t role_of(const tb__recorded_topic_input_t *topic)
   return strncmp(topic->name, "/timebase/", 10) == 0 ? TB__RECORDED_OWN : TB__RECORDED_PLAIN;
 }
 
-/* Topics of which nothing is decoded have none. */
+/* Topics of which nothing is decoded have none, as those whose definition is of ROS 1 and whose
+ * messages are of ROS 2: one of the two is wrong. */
 static tb_status_t find_definition(tb__recording_t *recording,
                                    const tb__recorded_topic_input_t *input,
                                    tb__recorded_topic_t *topic)
 {
-  bool is_read = topic->is_cdr || topic->is_ros1;
+  bool is_read = topic->is_ros1 || (topic->is_cdr && !has_ros1_definition(input));
   if (!is_read || topic->role == TB__RECORDED_CLOCK || topic->role == TB__RECORDED_OWN ||
       topic->role == TB__RECORDED_LOG || recording->topic_count >= TB__RECORDING_TOPICS_MAX)
     return TB_OK;

@@ -853,6 +853,21 @@ static void test_a_definition_that_fits_no_message(void **state)
   assert_evidence(assert_one("definition-unknown", "/odd"), "odd_msgs/msg/Odd: ");
 }
 
+static void test_a_definition_of_the_other_generation_is_not_used(void **state)
+{
+  (void)state;
+  uint32_t number;
+  tb__recorded_topic_input_t input = {.name = "/odd",
+                                      .type = "odd_msgs/Odd",
+                                      .definition = "std_msgs/Header header\n" HEADER_DEFINITION,
+                                      .definition_encoding = "ros1msg",
+                                      .is_cdr = true};
+  assert_ok(tb__recording_add_topic(&scene->recording, &input, &number));
+  take_point(number, scene->now_ns, "frame");
+  assert_none();
+  assert_null(scene->recording.topics[number].first);
+}
+
 static void test_a_type_without_any_definition_is_listed_only(void **state)
 {
   (void)state;
@@ -1184,6 +1199,7 @@ int main(void)
       SCENARIO(test_messages_that_are_not_of_their_definition),
       SCENARIO(test_a_recorded_definition_that_does_not_fit),
       SCENARIO(test_a_definition_that_fits_no_message),
+      SCENARIO(test_a_definition_of_the_other_generation_is_not_used),
       SCENARIO(test_a_type_without_any_definition_is_listed_only),
       SCENARIO(test_sentences_in_the_log),
       SCENARIO(test_the_log_of_a_host_whose_clock_is_behind),
