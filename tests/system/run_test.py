@@ -6,6 +6,7 @@ usage: run_test.py BIN_DIR CLOCK_PROBE [TEST...]"""
 import itertools
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -130,6 +131,17 @@ class CommandOfRunTest(RunTest):
         status, _, err = self.run_shm(name, "--require", "--", "true")
         self.assertEqual(status, 1, err)
         self.assertIn("before it ended", err)
+        setuid = os.path.join(self.folder, "sleep")
+        shutil.copy("/bin/sleep", setuid)
+        os.chmod(setuid, 0o4755)
+        status, _, err = self.run_shm(name, "--require", "--limit", "100ms", "--", setuid, "1000")
+        self.assertEqual(status, 1, err)
+        self.assertIn("it is setuid or setgid", err)
+        headers = subprocess.run(["readelf", "-l", "/sbin/ldconfig"], capture_output=True, text=True, timeout=LIMIT_S)
+        if headers.returncode == 0 and "INTERP" not in headers.stdout:
+            status, _, err = self.run_shm(name, "--require", "--", "/sbin/ldconfig", "-p")
+            self.assertEqual(status, 1, err)
+            self.assertIn("it is linked statically", err)
         status, _, err = self.run_shm(name, "--limit", "100ms", "--", "sh", "-c", "sleep 3; exit 6")
         self.assertEqual(status, 6, err)
         self.assertIn("note: no process of sh has taken the time", err)
