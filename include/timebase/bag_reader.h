@@ -227,8 +227,8 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_reader_open(const char *path,
                                                         tb_bag_reader_t **out, tb_error_t *error);
 
 /** Opens `count` bags as one, with their messages merged by time; equal times keep the order of the
- * bags. Topics of one name and type are one topic. Otherwise as tb_bag_reader_open.
- * [any thread] [blocks: file system] */
+ * bags. Topics of one name and type are one topic, with the offers of all bags. Otherwise as
+ * tb_bag_reader_open. [any thread] [blocks: file system] */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_reader_open_many(const char *const *paths, size_t count,
                                                              const tb_bag_reader_options_t *options,
                                                              tb_bag_reader_t **out,

@@ -28,7 +28,7 @@ static tb_status_t link_topics(tb_bag_reader_t *reader, tb__bag_source_t *source
     tb__bag_topic_link_t *link = &source->links[i];
     link->id = info->topics[i].id;
     tb_status_t status =
-        tb__topic_table_merge(&reader->table, &info->topics[i], source->path,
+        tb__topic_table_merge(&reader->table, &info->topics[i], source->path, source->part,
                               tb__bag_part_metadata(source->part), &link->topic, error);
     if (status) return status;
     source->link_count = i + 1;

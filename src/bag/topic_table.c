@@ -147,6 +147,7 @@ static tb_status_t grow(tb__topic_table_t *table, tb_error_t *error)
                grow_array((void **)&table->by_name, count, sizeof *table->by_name) &&
                grow_array((void **)&table->by_record, count, sizeof *table->by_record) &&
                grow_array((void **)&table->records, count, sizeof *table->records) &&
+               grow_array((void **)&table->bags, count, sizeof *table->bags) &&
                grow_array((void **)&table->renamed, count, sizeof *table->renamed);
   return whole ? TB_OK : tb__no_memory(error);
 }
@@ -177,6 +178,7 @@ static tb_status_t add(tb__topic_table_t *table, tb__bag_file_topic_t *topic, ch
   insert(table->by_name, table->count, lower_bound(table, name));
   table->records[table->count] = topic->name;
   table->renamed[table->count] = 1;
+  table->bags[table->count] = NULL;
   table->topics[table->count++] = added;
   topic->name = topic->type = topic->serialization_format = topic->type_hash = NULL;
   topic->definition = topic->definition_encoding = NULL;
@@ -274,8 +276,70 @@ static tb_status_t choose_name(tb__topic_table_t *table, const tb__bag_file_topi
   return status;
 }
 
+/* ---- topics of several bags ---- */
+
+static bool is_same_offer(const tb__qos_offer_t *a, const tb__qos_offer_t *b)
+{
+  return a->history == b->history && a->depth == b->depth && a->reliability == b->reliability &&
+         a->durability == b->durability && a->liveliness == b->liveliness &&
+         a->deadline_ns == b->deadline_ns && a->lifespan_ns == b->lifespan_ns &&
+         a->lease_ns == b->lease_ns &&
+         a->avoid_ros_namespace_conventions == b->avoid_ros_namespace_conventions;
+}
+
+/* *out_added: how many of `more` were not in `to`. */
+static tb_status_t add_offers(tb__qos_offers_t *to, const tb__qos_offers_t *more, size_t *out_added)
+{
+  size_t before = to->count;
+  tb__qos_offer_t *items = reallocarray(to->items, to->count + more->count + 1, sizeof *items);
+  if (!items) return TB_ERR_NO_MEMORY;
+  to->items = items;
+  for (size_t i = 0; i < more->count; i++) {
+    size_t same = 0;
+    while (same < before && !is_same_offer(&items[same], &more->items[i]))
+      same++;
+    if (same == before) items[to->count++] = more->items[i];
+  }
+  *out_added = to->count - before;
+  return TB_OK;
+}
+
+/* What its publishers offered in another bag counts too, if both can be read. */
+static tb_status_t unite_offers(tb_bag_topic_t *known, const tb__bag_file_topic_t *topic,
+                                const tb__bag_metadata_t *metadata, tb_error_t *error)
+{
+  tb__qos_offers_t all = {0}, more = {0};
+  char *text = NULL;
+  size_t added = 0;
+  bool is_readable = known->qos_origin != TB_BAG_QOS_UNREADABLE;
+  tb_status_t status = is_readable ? tb__qos_offers_parse(known->offers, &all, NULL) : TB_ERR_END;
+  if (!status) status = read_offers(topic, metadata, &more, NULL);
+  if (!status) status = add_offers(&all, &more, &added);
+  if (!status && added > 0) status = tb__qos_offers_text(&all, &text, NULL);
+  if (!status && added > 0) {
+    free((char *)known->offers);
+    known->offers = text;
+    known->qos_origin = tb__qos_offers_adapt(&all, &known->qos);
+    bool is_latched = known->qos.durability == TB_QOS_TRANSIENT_LOCAL;
+    known->latched_depth = is_latched ? tb__qos_offers_kept(&all) : 0;
+  }
+  tb__qos_offers_fini(&all);
+  tb__qos_offers_fini(&more);
+  return status == TB_ERR_NO_MEMORY ? tb__no_memory(error) : TB_OK;
+}
+
+static tb_status_t take_offers(tb__topic_table_t *table, size_t index, const void *bag,
+                               const tb__bag_file_topic_t *topic,
+                               const tb__bag_metadata_t *metadata, tb_error_t *error)
+{
+  bool is_other = table->bags[index] != bag;
+  table->bags[index] = bag;
+  return is_other ? unite_offers(&table->topics[index], topic, metadata, error) : TB_OK;
+}
+
 tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t *topic,
-                                  const char *path, const tb__bag_metadata_t *metadata, size_t *out,
+                                  const char *path, const void *bag,
+                                  const tb__bag_metadata_t *metadata, size_t *out,
                                   tb_error_t *error)
 {
   bool found, is_nameless = false, is_typeless = false;
@@ -286,7 +350,7 @@ tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t
   size_t place = find_record(table, topic, &found);
   if (found) {
     *out = table->by_record[place];
-    return TB_OK;
+    return take_offers(table, *out, bag, topic, metadata, error);
   }
   status = choose_name(table, topic, path, &name, error);
   if (status) return status;
@@ -296,6 +360,7 @@ tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t
     return status;
   }
   *out = table->count - 1;
+  table->bags[*out] = bag;
   return note_odd(table, topic->is_cleaned, is_nameless, is_typeless, path, error);
 }
 
@@ -334,6 +399,7 @@ void tb__topic_table_fini(tb__topic_table_t *table)
   free(table->by_record);
   free(table->records);
   free(table->renamed);
+  free(table->bags);
   for (size_t i = 0; i < table->oddity_count; i++)
     free(table->oddities[i]);
   free(table->oddities);

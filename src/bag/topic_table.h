@@ -14,6 +14,7 @@ typedef struct tb__topic_table {
   size_t *by_record;    /* indices, sorted by what files call it, type and format */
   const char **records; /* by topic: what files call it */
   unsigned *renamed;    /* by topic: the last number that was put after its name */
+  const void **bags;    /* by topic: the bag whose offers were taken last */
   char **oddities;      /* what was odd about topics or files; nothing is lost by it */
   size_t oddity_count;
 } tb__topic_table_t;
@@ -21,9 +22,10 @@ typedef struct tb__topic_table {
 /* Finds the topic, or adds it and takes its strings. A topic whose name exists with another type or
  * format gets a number after it ("/a_2"); that, and a name that is not text, is logged and kept in
  * `oddities`. `metadata` may be NULL; its offers go before the file's, since users
- * edit them there. */
+ * edit them there. Of another `bag` (an address) than before, offers that are new are added. */
 tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t *topic,
-                                  const char *path, const tb__bag_metadata_t *metadata, size_t *out,
+                                  const char *path, const void *bag,
+                                  const tb__bag_metadata_t *metadata, size_t *out,
                                   tb_error_t *error) TB_WARN_UNUSED;
 
 /* Logs the text and keeps it. */

@@ -176,6 +176,19 @@ class MergeTest(VerbTest):
         self.run_bag("merge", a, b, "-o", self.path("same"))
         self.assertEqual(self.info(self.path("same"))["storage"], "sqlite3")
 
+    def test_offers_are_united(self):
+        make(self.path("a"), [("/x", STRING), ("/y", STRING)], [("/x", 1, "a")], {"/x": 1, "/y": 2})
+        make(self.path("b"), [("/x", STRING), ("/y", STRING)], [("/x", 2, "b")], {"/y": 1})
+        other = OFFER.replace("depth: 1", "depth: 5")
+        with sqlite3.connect(self.path("b", "b_0.db3")) as database:
+            database.execute("UPDATE topics SET offered_qos_profiles=? WHERE name='/x'", (other,))
+        database.close()
+        self.run_bag("merge", self.path("a"), self.path("b"), "-o", self.path("out"))
+        with open(self.path("out", "metadata.yaml"), encoding="utf-8") as file:
+            parts = file.read().split("topic_metadata:")
+        depths = {re.search("name: (.*)", part)[1]: re.findall(r"depth: (\d)", part) for part in parts[1:]}
+        self.assertEqual(depths, {"/x": ["1", "5"], "/y": ["1", "1"]})
+
     def test_another_type_is_another_topic(self):
         a = make(self.path("a"), [("/x", STRING)], [("/x", 1, "a")])
         b = make(self.path("b"), [("/x", "std_msgs/msg/Header")], [("/x", 2, "b")])
