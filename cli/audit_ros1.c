@@ -16,8 +16,8 @@
 
 /* What only graphs of ROS 2 have. */
 static const char *const refused[] = {
-    "--watch is for graphs of ROS 2; 'timebase watch --ros1' follows /clock and reports faults of "
-    "the graph's time as they come",
+    ("--watch is for graphs of ROS 2; 'timebase watch --ros1' follows /clock and reports faults of "
+     "the graph's time as they come"),
     "--wait is for the discovery of DDS; a ROS 1 master knows its graph at once",
     "--domain is of DDS; a graph of ROS 1 is that of ROS_MASTER_URI",
 };
