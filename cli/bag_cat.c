@@ -58,13 +58,6 @@ typedef struct cat {
 
 /* --- arguments --- */
 
-static void take_words(int argc, char **argv, words_t *words)
-{
-  words->items[words->count++] = optarg;
-  while (optind < argc && argv[optind][0] != '-')
-    words->items[words->count++] = argv[optind++];
-}
-
 static int parse_span(cat_t *cat, const char *name, tb_duration_t *out)
 {
   cat->has_range = true;
@@ -109,10 +102,10 @@ static int parse_option(cat_t *cat, int option, int argc, char **argv)
   case OPTION_CSV:
     return take_form(cat, BAG_CAT_CSV);
   case OPTION_TOPICS:
-    take_words(argc, argv, &cat->topics);
+    words_take(&cat->topics, argc, argv);
     return EXIT_OK;
   case OPTION_EXCLUDE_TOPICS:
-    take_words(argc, argv, &cat->exclude_topics);
+    words_take(&cat->exclude_topics, argc, argv);
     return EXIT_OK;
   case 'e':
     cat->wanted.regex = optarg;

@@ -63,7 +63,7 @@ static int convert_all(const command_t *command, const char *path, int argc, cha
                                           : command_failed(command, error.status, &error);
   for (size_t i = 0; i < outputs.count && (!result || result == EXIT_CHECK); i++) {
     bag_part_t part = BAG_PART_INIT(command);
-    const bag_words_t words = {(const char **)outputs.outputs[i].items, outputs.outputs[i].count};
+    const words_t words = {(const char **)outputs.outputs[i].items, outputs.outputs[i].count};
     int its_result = bag_part_begin(&part, argc, argv, &words);
     if (!its_result) its_result = bag_part_write(&part);
     if (its_result) result = its_result;

@@ -89,17 +89,19 @@ static int measure(const command_t *command, const char *const *paths, size_t co
     return bag_refused(command, paths, count, &error);
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
   usage_t *usages = calloc(info->topic_count + 1, sizeof *usages);
-  int result = usages ? EXIT_OK : command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  for (size_t i = 0; usages && i < info->topic_count; i++)
-    usages[i].topic = &info->topics[i];
-  if (!result) {
-    if (add_up(command, reader, usages) > 0) result = EXIT_IO;
-    qsort(usages, info->topic_count, sizeof *usages, by_bytes);
-    if (json)
-      result = print_json(command, usages, info->topic_count, bag_file_size(info), result);
-    else
-      print(usages, info->topic_count, bag_file_size(info));
+  int result = EXIT_OK;
+  if (!usages) {
+    tb_bag_reader_close(reader);
+    return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   }
+  for (size_t i = 0; i < info->topic_count; i++)
+    usages[i].topic = &info->topics[i];
+  if (add_up(command, reader, usages) > 0) result = EXIT_IO;
+  qsort(usages, info->topic_count, sizeof *usages, by_bytes);
+  if (json)
+    result = print_json(command, usages, info->topic_count, bag_file_size(info), result);
+  else
+    print(usages, info->topic_count, bag_file_size(info));
   free(usages);
   tb_bag_reader_close(reader);
   return result;

@@ -79,7 +79,7 @@ static bool keep(bag_latched_t *latched, const tb_bag_message_t *message)
       there++;
       oldest = i - 1;
     }
-  if (there >= depth) {
+  if (there > 0 && there >= depth) {
     free(latched->places[oldest].publisher);
     latched->count--;
     memmove(&latched->places[oldest], &latched->places[oldest + 1],
@@ -89,7 +89,10 @@ static bool keep(bag_latched_t *latched, const tb_bag_message_t *message)
   if (places) latched->places = places;
   place_t added = {message->topic, message->file, message->row_id, message->log_time_ns,
                    message->publisher ? strdup(message->publisher) : NULL};
-  if (!places || (message->publisher && !added.publisher)) return false;
+  if (!places || (message->publisher && !added.publisher)) {
+    free(added.publisher);
+    return false;
+  }
   latched->places[latched->count++] = added;
   return true;
 }

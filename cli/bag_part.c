@@ -114,7 +114,7 @@ static int parse(bag_part_t *part, int argc, char **argv)
 }
 
 /* From the start of another list of arguments. */
-static int parse_more(bag_part_t *part, char *name, const bag_words_t *more)
+static int parse_more(bag_part_t *part, char *name, const words_t *more)
 {
   char **argv = calloc(more->count + 2, sizeof *argv);
   if (!argv) return command_failed(part->copy.command, TB_ERR_NO_MEMORY, NULL);
@@ -126,7 +126,7 @@ static int parse_more(bag_part_t *part, char *name, const bag_words_t *more)
   return result;
 }
 
-int bag_part_begin(bag_part_t *part, int argc, char **argv, const bag_words_t *more)
+int bag_part_begin(bag_part_t *part, int argc, char **argv, const words_t *more)
 {
   const command_t *command = part->copy.command;
   int words = argc + (more ? (int)more->count : 0);

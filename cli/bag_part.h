@@ -7,7 +7,7 @@
 
 typedef struct bag_part {
   bag_copy_t copy;
-  bag_words_t inputs;
+  words_t inputs;
   bag_select_t select;
   int run;                            /* 0: not given */
   const char *start, *end, *duration; /* as given, or NULL */
@@ -24,7 +24,7 @@ typedef struct bag_part {
 
 /* Reads the arguments, and after them the options in `more` (or NULL), which replace what they say.
  * EXIT_OK, or a message was printed. */
-int bag_part_begin(bag_part_t *part, int argc, char **argv, const bag_words_t *more);
+int bag_part_begin(bag_part_t *part, int argc, char **argv, const words_t *more);
 /* Checks what was requested, and writes it. */
 int bag_part_write(bag_part_t *part);
 void bag_part_end(bag_part_t *part);

@@ -52,49 +52,15 @@ bool bag_select_option(bag_select_t *select, const command_t *command, int optio
     return true;
   }
   if (option < BAG_SELECT_FIRST || option >= BAG_SELECT_FIRST + BAG_WORD_LISTS) return false;
-  bag_words_t *list = &select->lists[option - BAG_SELECT_FIRST];
-  list->items[list->count++] = optarg;
-  while (optind < argc && argv[optind][0] != '-')
-    list->items[list->count++] = argv[optind++];
+  words_take(&select->lists[option - BAG_SELECT_FIRST], argc, argv);
   return true;
 }
 
-static const char *without_slash(const char *name)
-{
-  return name + (*name == '/');
-}
-
-static bool is_named(const char *name, const char *topic)
-{
-  return strcmp(without_slash(name), without_slash(topic)) == 0;
-}
-
-static bool has_topic(const bag_words_t *words, const char *topic)
-{
-  for (size_t i = 0; i < words->count; i++)
-    if (is_named(words->items[i], topic)) return true;
-  return false;
-}
-
-static bool has_type(const bag_words_t *words, const char *type)
+static bool has_type(const words_t *words, const char *type)
 {
   for (size_t i = 0; i < words->count; i++)
     if (strcmp(words->items[i], type) == 0) return true;
   return false;
-}
-
-static int check_topics(const bag_words_t *words, const command_t *command, const char *option,
-                        const tb_bag_info_t *info)
-{
-  for (size_t word = 0; word < words->count; word++) {
-    size_t i = 0;
-    while (i < info->topic_count && !is_named(words->items[word], info->topics[i].name))
-      i++;
-    if (i < info->topic_count) continue;
-    bag_no_topic(command, option, info, words->items[word]);
-    return EXIT_USAGE;
-  }
-  return EXIT_OK;
 }
 
 /* Names are matched in the form that ROS uses. */
@@ -106,7 +72,7 @@ static int matches(const command_t *command, const char *option, const char *tex
   char *name = NULL;
   *out = false;
   if (!text) return EXIT_OK;
-  if (asprintf(&name, "/%s", without_slash(topic)) < 0)
+  if (asprintf(&name, "/%s", words_without_slash(topic)) < 0)
     return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   tb_status_t status = tb_topic_expression_create(text, &expression, &error);
   if (!status) status = tb_topic_expression_search(expression, name, out, &error);
@@ -118,16 +84,16 @@ static int matches(const command_t *command, const char *option, const char *tex
 static int is_wanted(const bag_select_t *select, const command_t *command,
                      const tb_bag_topic_t *topic, bool *out)
 {
-  const bag_words_t *lists = select->lists;
+  const words_t *lists = select->lists;
   bool all = lists[BAG_TOPICS].count == 0 && lists[BAG_TYPES].count == 0 && !select->regex;
   bool included, excluded;
   int result = matches(command, "--regex", select->regex, topic->name, &included);
   if (!result)
     result = matches(command, "--exclude-regex", select->exclude_regex, topic->name, &excluded);
   if (result) return result;
-  included |=
-      all || has_topic(&lists[BAG_TOPICS], topic->name) || has_type(&lists[BAG_TYPES], topic->type);
-  excluded |= has_topic(&lists[BAG_EXCLUDED_TOPICS], topic->name) ||
+  included |= all || words_have_topic(&lists[BAG_TOPICS], topic->name) ||
+              has_type(&lists[BAG_TYPES], topic->type);
+  excluded |= words_have_topic(&lists[BAG_EXCLUDED_TOPICS], topic->name) ||
               has_type(&lists[BAG_EXCLUDED_TYPES], topic->type);
   *out = included && !excluded;
   return EXIT_OK;
@@ -146,10 +112,10 @@ int bag_select_topics(const bag_select_t *select, const command_t *command,
 {
   *out = NULL;
   if (!is_given(select)) return EXIT_OK;
-  int result = check_topics(&select->lists[BAG_TOPICS], command, "--topics", info);
-  if (!result)
-    result = check_topics(&select->lists[BAG_EXCLUDED_TOPICS], command, "--exclude-topics", info);
-  if (result) return result;
+  int result = EXIT_OK;
+  if (!words_check_topics(&select->lists[BAG_TOPICS], command, "--topics", info) ||
+      !words_check_topics(&select->lists[BAG_EXCLUDED_TOPICS], command, "--exclude-topics", info))
+    return EXIT_USAGE;
   bool *wanted = calloc(info->topic_count + 1, sizeof *wanted), any = false;
   if (!wanted) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   for (size_t i = 0; i < info->topic_count && !result; i++) {

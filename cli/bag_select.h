@@ -5,17 +5,12 @@
 
 #include <timebase/bag_reader.h>
 
-#include "command.h"
-
-typedef struct bag_words {
-  const char **items;
-  size_t count;
-} bag_words_t;
+#include "words.h"
 
 enum { BAG_TOPICS, BAG_EXCLUDED_TOPICS, BAG_TYPES, BAG_EXCLUDED_TYPES, BAG_WORD_LISTS };
 
 typedef struct bag_select {
-  bag_words_t lists[BAG_WORD_LISTS];
+  words_t lists[BAG_WORD_LISTS];
   const char *regex, *exclude_regex; /* or NULL */
 } bag_select_t;
 

@@ -58,25 +58,13 @@ static int open_bags(const command_t *command, const filter_t *filter,
   return open_with_content(command, filter, topics, TB_BAG_CONTENT_ANY, out);
 }
 
-static const char *without_slash(const char *name)
-{
-  return name + (*name == '/');
-}
-
-static bool is_in(const words_t *words, const char *topic)
-{
-  for (size_t i = 0; i < words->count; i++)
-    if (strcmp(without_slash(words->items[i]), without_slash(topic)) == 0) return true;
-  return false;
-}
-
 /* "/go/_action/status" of "/go". */
 static bool is_of_actions(const words_t *actions, const char *topic)
 {
   static const char part[] = "/_action/";
-  topic = without_slash(topic);
+  topic = words_without_slash(topic);
   for (size_t i = 0; i < actions->count; i++) {
-    const char *action = without_slash(actions->items[i]);
+    const char *action = words_without_slash(actions->items[i]);
     size_t length = strlen(action);
     if (strncmp(topic, action, length) == 0 && strncmp(topic + length, part, sizeof part - 1) == 0)
       return true;
@@ -92,22 +80,6 @@ static void print_topics(const tb_bag_info_t *info)
     text_err("%s %s", i ? "," : "", info->topics[i].name);
   if (count < info->topic_count) text_err(" and %zu more", info->topic_count - count);
   if (count == 0) text_err(" none");
-}
-
-/* False: a message was printed. */
-static bool check_words(const command_t *command, const char *option, const words_t *words,
-                        const tb_bag_info_t *info)
-{
-  for (size_t word = 0; word < words->count; word++) {
-    const words_t one = {&words->items[word], 1};
-    size_t i = 0;
-    while (i < info->topic_count && !is_in(&one, info->topics[i].name))
-      i++;
-    if (i < info->topic_count) continue;
-    bag_no_topic(command, option, info, words->items[word]);
-    return false;
-  }
-  return true;
 }
 
 static bool check_actions(const command_t *command, const char *option, const words_t *actions,
@@ -159,7 +131,7 @@ static int search(const command_t *command, expression_t *expression, const tb_b
   for (size_t i = 0; i < info->topic_count; i++) {
     char *name = NULL;
     tb_error_t error = TB_ERROR_INIT;
-    if (asprintf(&name, "/%s", without_slash(info->topics[i].name)) < 0)
+    if (asprintf(&name, "/%s", words_without_slash(info->topics[i].name)) < 0)
       return command_failed(command, TB_ERR_NO_MEMORY, NULL);
     tb_status_t status =
         tb_topic_expression_search(expression->compiled, name, &expression->matches[i], &error);
@@ -178,10 +150,12 @@ static bool is_wanted(const filter_t *filter, const tb_bag_info_t *info, size_t 
   const bool *included = filter->include.matches, *excluded = filter->exclude.matches;
   bool all = wanted->topics->count == 0 && wanted->services->count == 0 &&
              wanted->actions->count == 0 && !included;
-  if (!all && !is_in(wanted->topics, name) && !is_in(wanted->services, name) &&
-      !is_of_actions(wanted->actions, name) && !(included && included[topic]))
+  if (!all && !words_have_topic(wanted->topics, name) &&
+      !words_have_topic(wanted->services, name) && !is_of_actions(wanted->actions, name) &&
+      !(included && included[topic]))
     return false;
-  return !is_in(wanted->exclude_topics, name) && !is_in(wanted->exclude_services, name) &&
+  return !words_have_topic(wanted->exclude_topics, name) &&
+         !words_have_topic(wanted->exclude_services, name) &&
          !is_of_actions(wanted->exclude_actions, name) && !(excluded && excluded[topic]);
 }
 
@@ -214,10 +188,10 @@ static int open_with(filter_t *filter, const command_t *command, tb_bag_reader_t
   if (result) return result;
   const tb_bag_info_t *info = tb_bag_reader_info(whole);
   result = EXIT_USAGE;
-  if (check_words(command, "--topics", wanted->topics, info) &&
-      check_words(command, "--exclude-topics", wanted->exclude_topics, info) &&
-      check_words(command, "--services", wanted->services, info) &&
-      check_words(command, "--exclude-services", wanted->exclude_services, info) &&
+  if (words_check_topics(wanted->topics, command, "--topics", info) &&
+      words_check_topics(wanted->exclude_topics, command, "--exclude-topics", info) &&
+      words_check_topics(wanted->services, command, "--services", info) &&
+      words_check_topics(wanted->exclude_services, command, "--exclude-services", info) &&
       check_actions(command, "--actions", wanted->actions, info) &&
       check_actions(command, "--exclude-actions", wanted->exclude_actions, info)) {
     command_show_log(command);
@@ -262,9 +236,11 @@ bool bag_topics_choose(const bag_topics_t *wanted, const char *name)
 {
   bool all = wanted->topics->count == 0 && wanted->services->count == 0 &&
              wanted->actions->count == 0 && !wanted->regex;
-  if (!all && !is_in(wanted->topics, name) && !is_in(wanted->services, name) &&
-      !is_of_actions(wanted->actions, name) && !matches(wanted->regex, name))
+  if (!all && !words_have_topic(wanted->topics, name) &&
+      !words_have_topic(wanted->services, name) && !is_of_actions(wanted->actions, name) &&
+      !matches(wanted->regex, name))
     return false;
-  return !is_in(wanted->exclude_topics, name) && !is_in(wanted->exclude_services, name) &&
+  return !words_have_topic(wanted->exclude_topics, name) &&
+         !words_have_topic(wanted->exclude_services, name) &&
          !is_of_actions(wanted->exclude_actions, name) && !matches(wanted->exclude_regex, name);
 }

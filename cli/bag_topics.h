@@ -4,13 +4,7 @@
 
 #include <timebase/bag_reader.h>
 
-#include "command.h"
-
-/* Words after an option, up to the next one. */
-typedef struct words {
-  const char **items; /* as given; resolved topics: as recorded */
-  size_t count;
-} words_t;
+#include "words.h"
 
 /* Options of `ros2 bag play`, which mean the same everywhere. */
 typedef struct bag_topics {

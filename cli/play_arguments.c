@@ -257,13 +257,6 @@ static bool parse_wait(const command_t *command, play_arguments_t *arguments)
   return read_wait(command, strchr(text, '='), wait);
 }
 
-static void take_words(int argc, char **argv, words_t *words)
-{
-  words->items[words->count++] = optarg;
-  while (optind < argc && argv[optind][0] != '-')
-    words->items[words->count++] = argv[optind++];
-}
-
 static int take_bag(const char *word, play_arguments_t *arguments)
 {
   arguments->bags.items[arguments->bags.count++] = word;
@@ -353,7 +346,7 @@ static bool take_list(int option, int argc, char **argv, play_arguments_t *argum
                   : option == OPTION_EXCLUDE_ACTIONS ? &arguments->exclude_actions
                   : option == 'm'                    ? &arguments->remaps
                                                      : NULL;
-  if (list) take_words(argc, argv, list);
+  if (list) words_take(list, argc, argv);
   return list;
 }
 

@@ -86,7 +86,8 @@ static bool choose(const play_reencoded_t *self, play_reencoded_topic_t *topic,
   if (!is_of_graph(self, info) && find_counterpart(topic, info, &error))
     return refuse(self, topic, error.text);
   describe(self, topic, info);
-  topic->is_left_out = self->to.ops->takes && !self->to.ops->takes(self->to.self, &topic->info);
+  topic->is_left_out = self->forward.to.ops->takes &&
+                       !self->forward.to.ops->takes(self->forward.to.self, &topic->info);
   return !topic->is_left_out;
 }
 
@@ -136,7 +137,8 @@ static tb_status_t add_topic(void *user, const tb_bag_topic_t *info, void **out_
   if (!topic) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   describe(self, topic, info); /* the reader may be another than that of `takes` */
   *out_handle = topic;
-  return self->to.ops->add_topic(self->to.self, &topic->info, &topic->handle, error);
+  return self->forward.to.ops->add_topic(self->forward.to.self, &topic->info, &topic->handle,
+                                         error);
 }
 
 static tb_status_t publish_as(void *user, void *handle, const char *publisher, const void *data,
@@ -148,58 +150,7 @@ static tb_status_t publish_as(void *user, void *handle, const char *publisher, c
     tb_status_t status = tb_reencoder_run(topic->reencoder, data, size, &data, &size, error);
     if (status) return status == TB_ERR_NO_MEMORY ? status : TB_ERR_INVALID; /* of this message */
   }
-  const tb_play_transport_ops_t *ops = self->to.ops;
-  return ops->publish_as
-             ? ops->publish_as(self->to.self, topic->handle, publisher, data, size, error)
-             : ops->publish(self->to.self, topic->handle, data, size, error);
-}
-
-static tb_status_t settle(void *user, tb_duration_t limit, tb_error_t *error)
-{
-  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
-  return to->ops->settle(to->self, limit, error);
-}
-
-static tb_status_t flush(void *user, tb_duration_t limit, tb_error_t *error)
-{
-  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
-  return to->ops->flush(to->self, limit, error);
-}
-
-static void interrupt(void *user)
-{
-  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
-  to->ops->interrupt(to->self);
-}
-
-static void split(void *user, const char *closed, const char *opened)
-{
-  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
-  to->ops->split(to->self, closed, opened);
-}
-
-static tb_status_t limit(void *user, int64_t *out_ns, tb_error_t *error)
-{
-  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
-  return to->ops->limit(to->self, out_ns, error);
-}
-
-static void set_time(void *user, int64_t time_ns, bool jumps)
-{
-  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
-  to->ops->set_time(to->self, time_ns, jumps);
-}
-
-static void name_holder(void *user, char *out, size_t size)
-{
-  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
-  to->ops->name_holder(to->self, out, size);
-}
-
-static void watch_limit(void *user, void (*wake)(void *wake_user), void *wake_user)
-{
-  const tb_play_transport_t *to = &((play_reencoded_t *)user)->to;
-  to->ops->watch_limit(to->self, wake, wake_user);
+  return play_forward_publish(&self->forward, topic->handle, publisher, data, size, error);
 }
 
 /* --- begin and end --- */
@@ -207,22 +158,12 @@ static void watch_limit(void *user, void (*wake)(void *wake_user), void *wake_us
 tb_play_transport_t play_reencoded_begin(play_reencoded_t *self, const command_t *command,
                                          bool to_ros1, const tb_play_transport_t *to)
 {
-  *self = (play_reencoded_t){.command = command, .to_ros1 = to_ros1, .to = *to};
-  const tb_play_transport_ops_t *ops = to->ops;
-  self->ops = (tb_play_transport_ops_t){
-      .takes = takes,
-      .add_topic = add_topic,
-      .publish_as = publish_as,
-      .settle = ops->settle ? settle : NULL,
-      .flush = ops->flush ? flush : NULL,
-      .interrupt = ops->interrupt ? interrupt : NULL,
-      .split = ops->split ? split : NULL,
-      .limit = ops->limit ? limit : NULL,
-      .set_time = ops->set_time ? set_time : NULL,
-      .name_holder = ops->name_holder ? name_holder : NULL,
-      .watch_limit = ops->watch_limit ? watch_limit : NULL,
-  };
-  return (tb_play_transport_t){&self->ops, self, to->clock};
+  *self = (play_reencoded_t){.command = command, .to_ros1 = to_ros1};
+  tb_play_transport_t own = play_forward_begin(&self->forward, to);
+  self->forward.ops.takes = takes;
+  self->forward.ops.add_topic = add_topic;
+  self->forward.ops.publish_as = publish_as;
+  return own;
 }
 
 void play_reencoded_end(play_reencoded_t *self)

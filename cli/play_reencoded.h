@@ -4,17 +4,16 @@
 #define TB_CLI_PLAY_REENCODED_H
 
 #include <timebase/bag_reader.h>
-#include <timebase/play_transport.h>
 
 #include "command.h"
+#include "play_forward.h"
 
 typedef struct play_reencoded_topic play_reencoded_topic_t;
 
 typedef struct play_reencoded {
+  play_forward_t forward; /* to the transport of the graph */
   const command_t *command;
   bool to_ros1;
-  tb_play_transport_t to; /* of the graph */
-  tb_play_transport_ops_t ops;
   play_reencoded_topic_t *topics;
 } play_reencoded_t;
 

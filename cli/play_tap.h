@@ -4,7 +4,8 @@
 #define TB_CLI_PLAY_TAP_H
 
 #include <stdatomic.h>
-#include <timebase/play_transport.h>
+
+#include "play_forward.h"
 
 typedef struct play_tap_topic play_tap_topic_t;
 
@@ -17,8 +18,7 @@ struct play_tap_topic {
 };
 
 typedef struct play_tap {
-  tb_play_transport_t to;
-  tb_play_transport_ops_t ops;
+  play_forward_t forward;
   play_tap_topic_t *topics;
 } play_tap_t;
 
