@@ -106,7 +106,25 @@ static tb__known_bool_t answer_of(sim_time_t sim_time)
                                       : TB__IS_NOT_KNOWN;
 }
 
-static void judge_node(audit_t *audit, const shared_times_t *shared, size_t index)
+/* What has been discovered of the node since it was asked: a subscription may come after its
+ * publishers, and of a node that has ended none will. */
+static bool show_latest(const audit_t *audit, const tb_ros2_graph_snapshot_t *latest,
+                        const tb_ros2_graph_node_t *node, shown_t *out)
+{
+  for (size_t i = 0; i < latest->node_count; i++) {
+    const tb_ros2_graph_node_t *now = &latest->nodes[i];
+    if (strcmp(now->full_name, node->full_name) != 0 ||
+        memcmp(now->participant_guid, node->participant_guid, sizeof now->participant_guid) != 0)
+      continue;
+    for (size_t k = 0; k < now->endpoint_count; k++)
+      show_endpoint(audit, &latest->endpoints[now->endpoints[k]], out);
+    return now->unseen_count == 0;
+  }
+  return false;
+}
+
+static void judge_node(audit_t *audit, const tb_ros2_graph_snapshot_t *latest,
+                       const shared_times_t *shared, size_t index)
 {
   const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
   const tb_ros2_graph_node_t *node = &snapshot->nodes[index];
@@ -116,6 +134,7 @@ static void judge_node(audit_t *audit, const shared_times_t *shared, size_t inde
   shared_time_t shared_time = shared_times_of(shared, snapshot, node->participant_guid, NULL);
   for (size_t i = 0; i < node->endpoint_count; i++)
     show_endpoint(audit, &snapshot->endpoints[node->endpoints[i]], &shown);
+  bool is_wholly_seen = show_latest(audit, latest, node, &shown);
   out->role = role_of(node, &shown);
   out->facts = (tb__base_facts_t){
       .answer = answer_of(audit->times[index].sim_time),
@@ -123,6 +142,7 @@ static void judge_node(audit_t *audit, const shared_times_t *shared, size_t inde
       .follows_clock = shown.has_clock || shown.has_other_clock,
       .is_recorder = !shown.has_clock || shown.has_recording_services,
       .is_rcl = shown.has_parameters,
+      .has_unseen = !is_wholly_seen,
       .is_on_shared_time = shared_time == SHARED_TIME_FOLLOWED,
       .may_be_on_shared_time = shared_time == SHARED_TIME_UNKNOWN,
       .event = audit_events_of(&audit->events, node->full_name, &event_ns),
@@ -136,13 +156,18 @@ static void judge_node(audit_t *audit, const shared_times_t *shared, size_t inde
 int audit_nodes_judge(audit_t *audit)
 {
   size_t count = audit->view.snapshot->node_count;
+  const tb_ros2_graph_snapshot_t *latest;
+  tb_error_t error = TB_ERROR_INIT;
   audit->nodes = calloc(count + 1, sizeof *audit->nodes);
   if (!audit->nodes) return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
+  tb_status_t status = tb_ros2_graph_snapshot(audit->view.graph, &latest, &error);
+  if (status) return command_failed(audit->command, status, &error);
   shared_times_t shared;
   shared_times_read(&shared);
   for (size_t i = 0; i < count; i++)
-    judge_node(audit, &shared, i);
+    judge_node(audit, latest, &shared, i);
   shared_times_release(&shared);
+  tb_ros2_graph_snapshot_release(latest);
   return EXIT_OK;
 }
 

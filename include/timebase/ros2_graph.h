@@ -92,7 +92,8 @@ typedef struct tb_ros2_graph_node {
   const uint32_t *endpoints;    /**< indexes of its endpoints, rising */
   size_t endpoint_count;        /**< how many */
   const char *middleware;       /**< of its participant: "Cyclone DDS", "Fast DDS" */
-  uint64_t reserved[3];         /**< 0 */
+  uint64_t unseen_count; /**< endpoints that it announces and that discovery has not found yet */
+  uint64_t reserved[2];  /**< 0 */
 } tb_ros2_graph_node_t;
 
 /** The graph at one moment. Nothing in it changes. */

@@ -31,7 +31,7 @@ static tb__base_verdict_t judge_by_graph(const tb__base_facts_t *facts)
   if (facts->follows_clock && !facts->is_recorder)
     return (tb__base_verdict_t){TB__BASE_CLOCK, TB__BASE_BY_SUBSCRIPTION};
   if (has_event) return verdict_of(facts->event == TB__IS_TRUE, facts, TB__BASE_BY_EVENT);
-  if (facts->is_rcl && !facts->follows_clock)
+  if (facts->is_rcl && !facts->follows_clock && !facts->has_unseen)
     return (tb__base_verdict_t){TB__BASE_WALL, TB__BASE_BY_NO_SUBSCRIPTION};
   return judge_stamps(facts);
 }

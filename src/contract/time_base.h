@@ -34,6 +34,7 @@ typedef struct tb__base_facts {
   bool follows_clock;         /* it subscribes to /clock as a time source does */
   bool is_recorder;           /* it subscribes to /clock for other reasons, and that says nothing */
   bool is_rcl;                /* of rclcpp or rclpy: one of these would subscribe */
+  bool has_unseen;            /* it has endpoints that were not discovered, or is no longer there */
   bool is_on_shared_time;     /* its process follows a time in shared memory */
   bool may_be_on_shared_time; /* processes do, and which one it is in is not known */
   tb__known_bool_t event;     /* the last change that was seen */

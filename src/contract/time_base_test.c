@@ -60,6 +60,7 @@ static void test_silent_nodes_by_their_subscription(void **state)
   ASSERT_VERDICT(TB__BASE_CLOCK, TB__BASE_BY_SUBSCRIPTION, .follows_clock = true, .is_rcl = true);
   ASSERT_VERDICT(TB__BASE_CLOCK, TB__BASE_BY_SUBSCRIPTION, .follows_clock = true);
   ASSERT_VERDICT(TB__BASE_WALL, TB__BASE_BY_NO_SUBSCRIPTION, .is_rcl = true);
+  ASSERT_VERDICT(TB__BASE_UNKNOWN, TB__BASE_BY_NOTHING, .is_rcl = true, .has_unseen = true);
 }
 
 /* It subscribes to /clock to record it: that shows neither the one nor the other. */

@@ -212,15 +212,16 @@ static void test_endpoints_have_the_node_that_lists_them(void **state)
   assert_int_equal(snapshot->endpoint_count, 2);
 }
 
-/* Two nodes of one participant list each of two endpoints, one of them twice. */
+/* Two nodes of one participant list each of two endpoints, one of them twice, and one that
+ * is not there. */
 static void test_nodes_may_share_an_endpoint(void **state)
 {
   (void)state;
   tb__guid_t writer;
   uint8_t *bytes;
   size_t size;
-  tb__gid_t gids[3] = {0};
-  tb__node_entities_info_t nodes[] = {{"/", "b", {0}, {gids, 3}}, {"/", "a", {0}, {gids, 2}}};
+  tb__gid_t gids[4] = {0};
+  tb__node_entities_info_t nodes[] = {{"/", "b", {0}, {gids, 4}}, {"/", "a", {0}, {gids, 2}}};
   tb__participant_entities_info_t shared = {.node_entities_info_seq = {nodes, 2}};
   participant(1, "enclave=/;");
   endpoint(1, 1, true, "rt/y", "p::msg::dds_::T_", "");
@@ -230,12 +231,14 @@ static void test_nodes_may_share_an_endpoint(void **state)
   guid_fill(gids[0].data, 1, 1);
   guid_fill(gids[1].data, 1, 2);
   guid_fill(gids[2].data, 1, 1);
+  guid_fill(gids[3].data, 1, 7);
   assert_ok(tb__cdr_encode(&tb__participant_entities_info_type, &shared, false, &bytes, &size));
   assert_ok(tb__graph_model_info(&model, &writer, bytes, size));
   free(bytes);
   assert_nodes("/a /b");
   for (size_t i = 0; i < 2; i++) {
     assert_int_equal(snapshot->nodes[i].endpoint_count, 2);
+    assert_int_equal(snapshot->nodes[i].unseen_count, i); /* of "/b" */
     assert_int_equal(snapshot->nodes[i].endpoints[0], 0);
     assert_int_equal(snapshot->nodes[i].endpoints[1], 1);
     assert_int_equal(snapshot->endpoints[i].node, 0);

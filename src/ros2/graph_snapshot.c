@@ -10,6 +10,7 @@ typedef struct found_node {
   const tb__graph_participant_t *participant;
   const tb__node_entities_info_t *node;
   size_t first_claim, claim_count;
+  size_t unseen_count; /* announced endpoints that do not exist here */
 } found_node_t;
 
 typedef struct found_endpoint {
@@ -114,20 +115,24 @@ static void endpoints_find(const tb__graph_model_t *model, found_t *found)
     found->positions[found->endpoints[i].place] = (uint32_t)i;
 }
 
-/* Adds the listed endpoints that exist and belong to the participant. */
-static void claims_add(const tb__graph_model_t *model, found_t *found,
-                       const tb__graph_participant_t *participant, const tb__gids_t *gids,
-                       bool is_publisher)
+/* Adds the listed endpoints that exist and belong to the participant. Returns how many do not
+ * exist. */
+static size_t claims_add(const tb__graph_model_t *model, found_t *found,
+                         const tb__graph_participant_t *participant, const tb__gids_t *gids,
+                         bool is_publisher)
 {
+  size_t unseen = 0;
   for (size_t i = 0; i < gids->count; i++) {
     tb__guid_t guid = tb__guid_of(gids->items[i].data);
     size_t at = tb__graph_model_endpoint_find(model, &guid);
+    unseen += at == model->endpoint_count;
     if (at == model->endpoint_count || found->positions[at] == NOT_SHOWN) continue;
     const tb_ros2_graph_endpoint_t *shown = &model->endpoints[at]->shown;
     if (shown->is_publisher == is_publisher &&
         tb__guid_is(&participant->guid, shown->participant_guid))
       found->claims[found->claim_count++] = found->positions[at];
   }
+  return unseen;
 }
 
 static int position_compare(const void *a, const void *b)
@@ -153,8 +158,9 @@ static void claims_find(const tb__graph_model_t *model, found_t *found)
   for (size_t i = 0; i < found->node_count; i++) {
     found_node_t *node = &found->nodes[i];
     node->first_claim = found->claim_count;
-    claims_add(model, found, node->participant, &node->node->writer_gid_seq, true);
-    claims_add(model, found, node->participant, &node->node->reader_gid_seq, false);
+    node->unseen_count =
+        claims_add(model, found, node->participant, &node->node->writer_gid_seq, true) +
+        claims_add(model, found, node->participant, &node->node->reader_gid_seq, false);
     uint32_t *claims = found->claims + node->first_claim;
     node->claim_count = sort_unique(claims, found->claim_count - node->first_claim);
     found->claim_count = node->first_claim + node->claim_count;
@@ -271,6 +277,7 @@ static void node_fill(const found_node_t *found, const tb__guid_t *own, char **a
   out->is_own = tb__guid_equal(&found->participant->guid, own);
   out->middleware = middleware_copy(at, &found->participant->guid);
   tb__guid_copy(&found->participant->guid, out->participant_guid);
+  out->unseen_count = found->unseen_count;
 }
 
 static void endpoint_fill(const found_endpoint_t *found, char **at, tb_ros2_graph_endpoint_t *out)
