@@ -90,12 +90,14 @@ static tb_status_t create_to_ros2(const bridge_topic_t *topic, const bridge_sour
       topic->ends->node, topic->name, tb_reencoder_ros2(source->reencoder)->name, &qos, out, error);
 }
 
-/* Nodes that are not latched share a publisher for each definition. */
+/* Nodes that are not latched share a publisher for each definition of a type. */
 static tb_status_t find_output(bridge_topic_t *topic, const bridge_source_t *source,
                                tb_ros2_publisher_t **out, tb_error_t *error)
 {
   size_t i = 0;
-  while (i < topic->output_count && strcmp(topic->outputs[i].md5sum, source->md5sum) != 0)
+  const char *type = tb_reencoder_ros2(source->reencoder)->name;
+  while (i < topic->output_count && (strcmp(topic->outputs[i].md5sum, source->md5sum) != 0 ||
+                                     strcmp(topic->outputs[i].type, type) != 0))
     i++;
   bridge_output_t *output = &topic->outputs[i];
   if (i < topic->output_count) {
@@ -104,11 +106,12 @@ static tb_status_t find_output(bridge_topic_t *topic, const bridge_source_t *sou
   }
   if (i == BRIDGE_OUTPUTS_MAX)
     return tb_error_set(error, TB_ERR_LIMIT, "more than %d definitions of one topic", (int)i);
-  if (strlen(source->md5sum) >= sizeof output->md5sum)
-    return tb_error_set(error, TB_ERR_CORRUPT, "its md5sum is too long");
+  if (strlen(source->md5sum) >= sizeof output->md5sum || strlen(type) >= sizeof output->type)
+    return tb_error_set(error, TB_ERR_CORRUPT, "its type or md5sum is too long");
   tb_status_t status = create_to_ros2(topic, source, &output->publisher, error);
   if (status) return status;
   snprintf(output->md5sum, sizeof output->md5sum, "%s", source->md5sum);
+  snprintf(output->type, sizeof output->type, "%s", type);
   topic->output_count++;
   *out = output->publisher;
   return TB_OK;
@@ -133,6 +136,7 @@ static void source_open(bridge_topic_t *topic, bridge_source_t *source)
   } else if (!status) {
     status = find_output(topic, source, &source->to_ros2, &error);
   }
+  source->is_open = status != TB_ERR_NO_MEMORY; /* tried again with the next message */
   if (status)
     refuse_source(topic, source, error.text);
   else

@@ -23,6 +23,7 @@ typedef struct bridge_folders {
  * publisher of its own on ROS 2, as each keeps its own last message. */
 typedef struct bridge_output {
   char md5sum[33];
+  char type[256]; /* of ROS 2: types of other packages may have the same sum */
   tb_ros2_publisher_t *publisher;
 } bridge_output_t;
 

@@ -112,8 +112,8 @@ TB_API TB_WARN_UNUSED tb_status_t tb_timer_queue_create(tb_timer_queue_t **out);
 
 /** Stops its thread and destroys its timers too: their memory is the queue's, so do not use or
  * destroy them after it. No other thread may use the queue or its timers. NULL does nothing. [any
- * thread] [blocks: until its thread has ended] TB_ERR_DEADLOCK from a jump callback or a callback
- * of this queue: nothing is destroyed then. */
+ * thread] [blocks: until its thread has ended] TB_ERR_DEADLOCK from a jump callback, or a callback
+ * or reset hook of this queue: nothing is destroyed then. */
 TB_API tb_status_t tb_timer_queue_destroy(tb_timer_queue_t *queue);
 
 /** [any thread] [blocks] The same with a limit (TB_NO_LIMIT). TB_ERR_TIMEOUT: its thread ends as

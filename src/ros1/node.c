@@ -209,9 +209,16 @@ void tb__ros1_node_say(tb__ros1_node_t *node, tb__xmlrpc_writer_t *call, const c
   if (!after) take_turn(farewell);
 }
 
+typedef struct ending {
+  tb__ros1_node_t *node;
+  int64_t limit_ns;
+} ending_t;
+
 static void end_calls(void *user)
 {
-  tb__ros1_node_t *node = user;
+  ending_t *ending = user;
+  tb__ros1_node_t *node = ending->node;
+  ending->limit_ns = node->master_is_failed ? FAREWELL_FAILED_NS : FAREWELL_NS;
   tb__ros1_loop_clear_timer(node->loop, &node->timer);
   tb__xmlrpc_exchange_cancel(&node->poll);
   tb__tcpros_server_close(&node->tcpros);
@@ -230,9 +237,9 @@ static void end_farewells(void *user)
 
 void tb__ros1_node_end(tb__ros1_node_t *node)
 {
-  tb__ros1_loop_call(node->loop, end_calls, node);
-  int64_t limit_ns = node->master_is_failed ? FAREWELL_FAILED_NS : FAREWELL_NS;
-  tb__deadline_t deadline = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + limit_ns};
+  ending_t ending = {.node = node};
+  tb__ros1_loop_call(node->loop, end_calls, &ending);
+  tb__deadline_t deadline = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + ending.limit_ns};
   for (uint32_t left; (left = atomic_load(&node->farewell_count)) > 0;)
     if (!tb__futex_wait_kernel(&node->farewell_count, left, deadline)) break;
   tb__ros1_loop_call(node->loop, end_farewells, node);

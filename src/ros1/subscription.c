@@ -70,10 +70,13 @@ static void add_publisher(tb__ros1_subscription_t *self, const char *text)
     return;
   }
   const tb__publisher_link_events_t events = {link_changed, link_message, self};
+  /* Or dead ones that take each other's places are reported again and again. */
+  int64_t reported_ns = failed ? failed->reported_ns : 0;
   if (failed) remove_link(self, failed);
   if (link || tb__publisher_link_create(self->node->loop, self->node->name, &self->topic, &uri,
                                         &events, &link))
     return; /* without memory it is tried again with the next registration */
+  link->reported_ns = reported_ns;
   TB__CHAIN_APPEND(self->links, link);
 }
 

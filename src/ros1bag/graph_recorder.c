@@ -108,8 +108,8 @@ static publisher_t *publisher_add(topic_t *topic, const tb_ros1_sample_t *sample
 {
   tb_error_t error = TB_ERROR_INIT;
   if (topic->publisher_count >= PUBLISHERS_MAX)
-    report_full(topic,
-                "more publishers than are told apart; later ones are recorded without a name");
+    report_full(topic, "more publishers than are told apart; later ones are recorded without a "
+                       "name, and of these no more than 16 definitions");
   if (topic->publisher_count == PUBLISHERS_MAX + UNNAMED_MAX) return NULL;
   publisher_t *all =
       reallocarray(topic->publishers, topic->publisher_count + 1, sizeof *topic->publishers);

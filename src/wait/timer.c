@@ -146,11 +146,30 @@ void tb__timer_free_unused_locked(tb_timer_t *timer)
     tb__lane_free_id_locked(lane, id);
 }
 
+/* A reset hook that this thread is in, and the one that it was called from. */
+typedef struct hook_call {
+  const tb_timer_queue_t *queue;
+  const struct hook_call *outer;
+} hook_call_t;
+
+static _Thread_local const hook_call_t *hook_of_thread;
+
+bool tb__timer_queue_hook_is_here(const tb_timer_queue_t *queue)
+{
+  const hook_call_t *call = hook_of_thread;
+  while (call && call->queue != queue)
+    call = call->outer;
+  return call != NULL;
+}
+
 /* Its user may destroy the timer, here or on another thread: the handle stays valid until then. */
 static void call_reset_hook(tb_timer_t *timer, tb_timer_reset_t hook, void *user)
 {
   tb_timeline_t *timeline;
+  const hook_call_t call = {timer->lane->queue, hook_of_thread};
+  hook_of_thread = &call;
   hook(timer, user);
+  hook_of_thread = call.outer;
   if (tb__is_forked()) return; /* the hook has forked */
   tb__clock_lock(timer->lane->clock, &timeline);
   tb__lane_cold(timer->lane, tb__timer_id(timer))->resets--;

@@ -213,6 +213,22 @@ static void test_M5_a_timer_may_be_destroyed_while_its_reset_hook_runs(void **st
   assert_ok(tb_timer_start(next));                                       /* no hook came along */
 }
 
+static void destroy_queue(tb_timer_t *timer, void *user)
+{
+  (void)timer;
+  assert_status(tb_timer_queue_destroy(user), TB_ERR_DEADLOCK);
+}
+
+/* The start goes on after the hook. */
+static void test_M5_a_reset_hook_may_not_destroy_its_queue(void **state)
+{
+  fixture_t *f = *state;
+  tb_timer_t *a = make(f, "a", 10 * S, TB_TIMER_PERIODIC);
+  assert_ok(tb_timer_set_reset_hook(a, destroy_queue, f->queue));
+  assert_ok(tb_timer_start(a));
+  assert_true(tb_timer_is_running(a));
+}
+
 /* One call in each run, whether time moves or not; also when it is given the period later. */
 static void test_M3_without_a_period_a_timer_is_due_in_each_run(void **state)
 {
@@ -251,6 +267,7 @@ int main(void)
       WITH_QUEUE(test_M7_period_clock_and_what_is_not_known),
       WITH_QUEUE(test_M7_a_hook_is_called_at_each_start),
       WITH_QUEUE(test_M5_a_timer_may_be_destroyed_while_its_reset_hook_runs),
+      WITH_QUEUE(test_M5_a_reset_hook_may_not_destroy_its_queue),
       WITH_QUEUE(test_M3_without_a_period_a_timer_is_due_in_each_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,7 @@ tb_status_t tb_timer_queue_destroy_within(tb_timer_queue_t *queue, tb_duration_t
   tb__deadline_t deadline;
   tb_status_t status = tb__limit_begin(limit, &deadline);
   if (status || !queue) return status;
+  if (tb__timer_queue_hook_is_here(queue)) return TB_ERR_DEADLOCK;
   status = tb__timer_queue_stop_thread(queue, deadline);
   if (status && status != TB_ERR_FORKED) return status; /* in a child there is no thread */
   list_remove(queue);

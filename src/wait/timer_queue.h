@@ -258,6 +258,8 @@ tb_status_t tb__timer_advance_locked(tb_timer_t *timer, tb_timeline_t *timeline,
 /* Asks for a run: the descriptor becomes readable. [any thread] */
 void tb__timer_queue_signal(tb_timer_queue_t *queue);
 bool tb__timer_queue_runs_here(const tb_timer_queue_t *queue) TB_WARN_UNUSED;
+/* Whether this thread is in a reset hook of one of its timers, whoever starts that. */
+bool tb__timer_queue_hook_is_here(const tb_timer_queue_t *queue) TB_WARN_UNUSED;
 
 /* tb_timer_queue_stop_thread. */
 tb_status_t tb__timer_queue_stop_thread(tb_timer_queue_t *queue,
