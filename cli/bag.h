@@ -109,7 +109,7 @@ typedef struct bag_copy {
   tb_bag_extra_records_t left;      /* that the new format has no place for */
   bool is_single_file;              /* the output is the file itself */
   bool keeps_part;                  /* what was written before a failure or a signal stays */
-  bag_staging_t staging;            /* unless it does */
+  bag_staging_t staging;            /* where the writer writes */
   const char *const *latched_paths; /* of the recordings whose latched messages from before
                                        start_ns are copied first, or NULL */
   size_t latched_path_count;
@@ -138,8 +138,6 @@ int bag_copy_run(bag_copy_t *copy, const bool *wanted);
 void bag_copy_end(bag_copy_t *copy);
 /* Nothing was recovered of a damaged recording. */
 bool bag_copy_is_vain(const bag_copy_t *copy);
-/* Removes the recording that was written: its folder was made for it. */
-void bag_copy_remove(const bag_copy_t *copy);
 /* "timebase NAME: N parts could not be copied" where a copy that succeeded has failures. */
 int bag_copy_result(const bag_copy_t *copy, int result);
 
@@ -159,8 +157,8 @@ void bag_warn_of_unlike(const command_t *command, const tb_bag_limits_t *limits,
                         const char *const *paths, size_t count);
 
 /* That topics of one name and type have one definition in all recordings, of which `merged` has the
- * first. EXIT_OK, or a message was printed. */
-int bag_check_definitions(const command_t *command, const tb_bag_info_t *merged,
+ * first; of topics that are wanted (NULL: all). EXIT_OK, or a message was printed. */
+int bag_check_definitions(const command_t *command, const tb_bag_info_t *merged, const bool *wanted,
                           const tb_bag_reader_options_t *options, const char *const *paths,
                           size_t count);
 

@@ -309,22 +309,9 @@ static tb_status_t add_other_topics(bag_copy_t *copy, tb_error_t *error)
   return status;
 }
 
-/* Where the writer writes: in the folder of staging, unless what was written before a failure stays
- * where it is. */
-static tb_status_t choose_place(bag_copy_t *copy, const char **out_path, tb_error_t *error)
-{
-  *out_path = copy->output;
-  if (copy->keeps_part && !copy->is_single_file) return TB_OK;
-  tb_status_t status = bag_staging_begin(&copy->staging, copy->output,
-                                         is_storage(copy, ROS1) ? ".bag" : NULL, error);
-  *out_path = copy->staging.path;
-  return status;
-}
-
 static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t *error)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
-  const char *path = NULL;
   bool is_mixed = strcmp(info->storage_id, "mixed") == 0;
   copy->storage = bag_output_storage(copy);
   copy->options.storage_id = copy->storage ? copy->storage : is_mixed ? "mcap" : info->storage_id;
@@ -335,8 +322,10 @@ static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t 
     status = bag_reencode_prepare(&copy->reencode, info, copy->options.storage_id, wanted, error);
   if (status) return status;
   copy->options.profile = bag_reencode_profile(&copy->reencode, info, wanted);
-  status = choose_place(copy, &path, error);
-  if (!status) status = tb_bag_writer_create(path, &copy->options, &copy->writer, error);
+  status = bag_staging_begin(&copy->staging, copy->output, is_storage(copy, ROS1) ? ".bag" : NULL,
+                             error);
+  if (!status)
+    status = tb_bag_writer_create(copy->staging.path, &copy->options, &copy->writer, error);
   if (!status) status = copy_notes(copy, error);
   return status ? status : add_topics(copy, wanted, error);
 }
@@ -412,7 +401,7 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
     if (status) return status;
   }
   return tb_error_set(error, TB_ERR_CANCELLED, "stopped by a signal; %s %s", copy->output,
-                      copy->staging.folder ? "was not written" : "holds what was copied");
+                      copy->keeps_part ? "holds what was copied" : "was not written");
 }
 
 static void on_latched_failure(void *user, const tb_error_t *error)
@@ -586,13 +575,12 @@ bool bag_copy_is_vain(const bag_copy_t *copy)
   return copy->notes_losses && has_losses && copy->copied == 0 && !copy->has_extra_records;
 }
 
-/* Closes the writer, and moves what it has written to its place if all went well. The size of it is
- * in *out_size. */
+/* Closes the writer, and moves what it has written to its place if all went well, or if a part is
+ * kept. The size of it is in *out_size. */
 static tb_status_t finish(bag_copy_t *copy, tb_status_t status, uint64_t *out_size,
                           tb_error_t *error)
 {
   tb_error_t at_end = TB_ERROR_INIT;
-  const char *path = copy->staging.folder ? copy->staging.path : copy->output;
   tb_status_t closed = tb_bag_writer_close(copy->writer, &at_end);
   progress_end();
   copy->writer = NULL;
@@ -600,11 +588,16 @@ static tb_status_t finish(bag_copy_t *copy, tb_status_t status, uint64_t *out_si
     *error = at_end;
     status = closed;
   }
-  *out_size = bag_size_of_path(path);
-  if (*out_size == 0 && copy->staging.folder) /* files of ROS 1 are in no folder of their own */
+  if (!copy->staging.folder) return status; /* nothing was begun */
+  *out_size = bag_size_of_path(copy->staging.path);
+  if (*out_size == 0) /* files of ROS 1 are in no folder of their own */
     *out_size = bag_size_of_path(copy->staging.folder);
-  if (!status && copy->staging.folder)
-    status = bag_staging_publish(&copy->staging, copy->output, copy->is_single_file, error);
+  if (status ? copy->keeps_part && copy->copied > 0 : !bag_copy_is_vain(copy)) {
+    tb_status_t placed =
+        bag_staging_publish(&copy->staging, copy->output, copy->is_single_file, &at_end);
+    if (placed && !status) *error = at_end;
+    if (!status) status = placed;
+  }
   bag_staging_end(&copy->staging);
   return status;
 }
@@ -645,15 +638,6 @@ int bag_copy_result(const bag_copy_t *copy, int result)
   text_err("timebase %s: %" PRIu64 " part%s could not be copied\n", copy->command->name,
            copy->failures, bag_plural(copy->failures));
   return EXIT_IO;
-}
-
-void bag_copy_remove(const bag_copy_t *copy)
-{
-  DIR *folder = opendir(copy->output);
-  for (struct dirent *entry; folder && (entry = readdir(folder));)
-    if (entry->d_name[0] != '.') unlinkat(dirfd(folder), entry->d_name, 0);
-  if (folder) closedir(folder);
-  if (rmdir(copy->output) != 0) unlink(copy->output); /* a single file */
 }
 
 void bag_copy_end(bag_copy_t *copy)

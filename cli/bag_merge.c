@@ -59,11 +59,19 @@ static const char *difference(const tb_bag_topic_t *a, const tb_bag_topic_t *b)
   return is_comparable && differ(a->definition, b->definition) ? "definition" : NULL;
 }
 
-static int compare(const command_t *command, const tb_bag_info_t *merged, const tb_bag_info_t *one)
+/* Bags of ROS 1 are read with a topic for each definition, as which `convert` keeps them. */
+static bool is_told_apart(const command_t *command, const tb_bag_topic_t *topic)
+{
+  return command == &command_bag_convert && strcmp(topic->serialization_format, "ros1") == 0;
+}
+
+static int compare(const command_t *command, const tb_bag_info_t *merged, const bool *wanted,
+                   const tb_bag_info_t *one)
 {
   for (size_t i = 0; i < one->topic_count; i++)
     for (size_t j = 0; j < merged->topic_count; j++) {
       const tb_bag_topic_t *a = &merged->topics[j], *b = &one->topics[i];
+      if ((wanted && !wanted[j]) || is_told_apart(command, a)) continue;
       const char *what =
           strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 ? difference(a, b) : NULL;
       if (!what) continue;
@@ -75,7 +83,7 @@ static int compare(const command_t *command, const tb_bag_info_t *merged, const 
   return EXIT_OK;
 }
 
-int bag_check_definitions(const command_t *command, const tb_bag_info_t *merged,
+int bag_check_definitions(const command_t *command, const tb_bag_info_t *merged, const bool *wanted,
                           const tb_bag_reader_options_t *options, const char *const *paths,
                           size_t count)
 {
@@ -87,7 +95,7 @@ int bag_check_definitions(const command_t *command, const tb_bag_info_t *merged,
     tb_error_t error = TB_ERROR_INIT;
     if (tb_bag_reader_open(paths[i], &all, &reader, &error))
       return bag_refused(command, &paths[i], 1, &error);
-    result = compare(command, merged, tb_bag_reader_info(reader));
+    result = compare(command, merged, wanted, tb_bag_reader_info(reader));
     tb_bag_reader_close(reader);
   }
   return result;

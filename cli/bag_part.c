@@ -252,11 +252,14 @@ int bag_part_write(bag_part_t *part)
   if (count > 1) bag_warn_of_unlike(copy->command, &copy->input.limits, paths, count);
   result = open_bags(part);
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
-  if (!result && count > 1 && !is_convert(part))
-    result = bag_check_definitions(copy->command, info, &copy->input, paths, count);
-  if (!result && !parse_times(part)) result = EXIT_USAGE;
   if (!result) result = bag_select_topics(&part->select, copy->command, info, &wanted);
-  if (result) return result;
+  if (!result && count > 1)
+    result = bag_check_definitions(copy->command, info, wanted, &copy->input, paths, count);
+  if (!result && !parse_times(part)) result = EXIT_USAGE;
+  if (result) {
+    free(wanted);
+    return result;
+  }
   if (copy->start_ns > 0) tb_bag_reader_seek(copy->reader, copy->start_ns);
   result = bag_convert_result(copy, bag_copy_run(copy, wanted));
   free(wanted);

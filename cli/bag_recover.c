@@ -56,7 +56,6 @@ static int recover_opened(bag_copy_t *copy, const char *path)
   result = report_lost(copy, path, is_unclosed);
   if (result == EXIT_OK || copy->copied > 0) return result;
   text_err("timebase bag recover: %s: nothing could be read; is it a recording?\n", path);
-  if (bag_copy_is_vain(copy)) bag_copy_remove(copy);
   return EXIT_IO;
 }
 

@@ -40,7 +40,8 @@ static void choose_form(bag_copy_t *copy)
   else if (strcmp(storage, "rosbag1") == 0)
     copy->options.chunk_compression = TB_BAG_CHUNKS_BZ2;
   else
-    copy->options.compression_mode = TB_BAG_COMPRESS_FILES;
+    copy->options.compression_mode =
+        copy->is_single_file ? TB_BAG_COMPRESS_MESSAGES : TB_BAG_COMPRESS_FILES;
 }
 
 static int run(const command_t *command, int argc, char **argv)

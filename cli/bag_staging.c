@@ -21,8 +21,7 @@ static tb_status_t failed(const char *path, tb_error_t *error)
 
 static tb_status_t exists(const char *path, tb_error_t *error)
 {
-  return tb_error_set(error, TB_ERR_INVALID,
-                      "%s already exists; choose another name (nothing was changed)", path);
+  return tb_error_set(error, TB_ERR_INVALID, "%s already exists; choose another name", path);
 }
 
 /* What comes before the last part, which *out_name is; without slashes after it. To be freed. */
@@ -72,6 +71,8 @@ tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const 
 {
   char *name = NULL, *folder = NULL, *path = NULL, *above = split(output, &name);
   tb_status_t status = above && name ? check_free(output, extension, error) : no_memory(error);
+  if (!status && (!*name || !strcmp(name, ".") || !strcmp(name, "..")))
+    status = tb_error_set(error, TB_ERR_INVALID, "\"%s\" is no name for a recording", output);
   if (!status) status = make_folders(above, error);
   if (!status && asprintf(&folder, "%s/.%.200s.XXXXXX", above, name) < 0) status = no_memory(error);
   if (!status && !mkdtemp(folder)) status = failed(above, error);
@@ -85,7 +86,7 @@ tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const 
     free(folder);
     return status;
   }
-  *staging = (bag_staging_t){folder, path};
+  *staging = (bag_staging_t){folder, path, false};
   return TB_OK;
 }
 
@@ -101,41 +102,66 @@ static tb_status_t move(const char *from, const char *to, tb_error_t *error)
   return errno == EEXIST ? exists(to, error) : failed(to, error);
 }
 
+/* Whether the place is free, or with `moves` moves the entry there. */
+static tb_status_t place(const char *from, const char *to, bool moves, tb_error_t *error)
+{
+  struct stat there;
+  if (moves) return move(from, to, error);
+  return lstat(to, &there) == 0 ? exists(to, error) : TB_OK;
+}
+
 /* The entries of `folder` to `to`: named so, or with names of their own in that folder. */
-static tb_status_t move_all(const char *folder, const char *to, bool is_name, tb_error_t *error)
+static tb_status_t place_all(const char *folder, const char *to, bool is_name, bool moves,
+                             tb_error_t *error)
 {
   tb_status_t status = TB_OK;
+  size_t count = 0;
   DIR *entries = opendir(folder);
   if (!entries) return failed(folder, error);
   for (struct dirent *entry; !status && (entry = readdir(entries));) {
-    char *from = NULL, *place = NULL;
-    if (entry->d_name[0] == '.' || (is_name && strcmp(entry->d_name, "metadata.yaml") == 0))
+    char *from = NULL, *its_place = NULL;
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+        (is_name && strcmp(entry->d_name, "metadata.yaml") == 0))
       continue;
+    count++;
     if (asprintf(&from, "%s/%s", folder, entry->d_name) < 0 ||
-        (is_name ? (place = strdup(to)) == NULL : asprintf(&place, "%s/%s", to, entry->d_name) < 0))
+        (is_name ? (its_place = strdup(to)) == NULL
+                 : asprintf(&its_place, "%s/%s", to, entry->d_name) < 0))
       status = no_memory(error);
     else
-      status = move(from, place, error);
+      status = place(from, its_place, moves, error);
     free(from);
-    free(place);
+    free(its_place);
   }
   closedir(entries);
+  if (!status && count == 0)
+    status = tb_error_set(error, TB_ERR_SYSTEM, "%s: what was written is gone", folder);
   return status;
+}
+
+static tb_status_t publish(const bag_staging_t *staging, const char *output, const char *above,
+                           bool is_single_file, tb_error_t *error)
+{
+  struct stat written;
+  bool is_folder = stat(staging->path, &written) == 0 && S_ISDIR(written.st_mode);
+  bool is_name = is_single_file && is_folder;
+  const char *folder = is_name ? staging->path : staging->folder, *to = is_name ? output : above;
+  tb_status_t status = place_all(folder, to, is_name, false, error);
+  return status ? status : place_all(folder, to, is_name, true, error);
 }
 
 tb_status_t bag_staging_publish(bag_staging_t *staging, const char *output, bool is_single_file,
                                 tb_error_t *error)
 {
-  struct stat written;
   char *name = NULL, *above = split(output, &name);
-  tb_status_t status = above && name ? TB_OK : no_memory(error);
-  bool is_folder = stat(staging->path, &written) == 0 && S_ISDIR(written.st_mode);
-  if (!status)
-    status = is_single_file && is_folder ? move_all(staging->path, output, true, error)
-                                         : move_all(staging->folder, above, false, error);
+  tb_status_t status =
+      above && name ? publish(staging, output, above, is_single_file, error) : no_memory(error);
   free(above);
   free(name);
-  return status;
+  if (!status) return TB_OK;
+  tb_error_t why = *error;
+  staging->is_kept = true;
+  return tb_error_set(error, status, "%s; what was written is in %s", why.text, staging->folder);
 }
 
 static void remove_entries(const char *folder)
@@ -149,10 +175,12 @@ static void remove_entries(const char *folder)
 void bag_staging_end(bag_staging_t *staging)
 {
   if (!staging->folder) return;
-  remove_entries(staging->path);
-  rmdir(staging->path);
-  remove_entries(staging->folder);
-  rmdir(staging->folder);
+  if (!staging->is_kept) {
+    remove_entries(staging->path);
+    rmdir(staging->path);
+    remove_entries(staging->folder);
+    rmdir(staging->folder);
+  }
   free(staging->folder);
   free(staging->path);
   *staging = (bag_staging_t){0};

@@ -9,6 +9,7 @@
 typedef struct bag_staging {
   char *folder; /* a hidden one beside the output; NULL: none */
   char *path;   /* in it, with the name of the output: where the writer writes */
+  bool is_kept; /* it could not be moved to its place, which was reported */
 } bag_staging_t;
 
 /* Makes the folder, and those above the output. TB_ERR_INVALID if `output`, or `output` with
@@ -16,7 +17,7 @@ typedef struct bag_staging {
 tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const char *extension,
                               tb_error_t *error);
 /* Moves what was written to its place: of a folder with `is_single_file` the one file in it, as
- * `output`. */
+ * `output`. Where that fails, it stays in the folder, which the error names. */
 tb_status_t bag_staging_publish(bag_staging_t *staging, const char *output, bool is_single_file,
                                 tb_error_t *error);
 /* Removes what was not moved. */

@@ -407,7 +407,7 @@ static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *erro
   tb_status_t status = TB_OK;
   struct dirent *entry;
   while (!status && (entry = readdir(directory)))
-    if (tb__bag_storage_of_file(entry->d_name))
+    if (entry->d_name[0] != '.' && tb__bag_storage_of_file(entry->d_name))
       status = add_file(location, join(location->path, entry->d_name), error);
   closedir(directory);
   if (!status) status = check_count(location, location->file_count, error);
