@@ -15,7 +15,7 @@
 #include "unnamed.h"
 
 #define QUIET_NS            (500 * TB_NS_PER_MS)
-#define QUIET_WHEN_EMPTY_NS (TB_NS_PER_S)
+#define QUIET_WHEN_EMPTY_NS (2 * TB_NS_PER_S)
 #define SETTLE_LIMIT_NS     (5 * TB_NS_PER_S)
 #define LOOK_NS             (100 * TB_NS_PER_MS)
 #define SLICE_NS            (50 * TB_NS_PER_MS) /* a signal is noticed within it */

@@ -54,7 +54,7 @@ void graph_view_end_by_signal(void);
 int graph_view_refresh(graph_view_t *view);
 
 /* Takes snapshots for `wait` or, if that is 0, until discovery has settled: nothing new for half a
- * second, or for a whole second while there are no nodes, and no participant whose nodes are
+ * second, or for two seconds while there are no nodes, and no participant whose nodes are
  * awaited (unnamed.h); at most 5 s. Returns early when
  * `is_enough` (NULL: never) returns true for a snapshot. EXIT_OK, or a message has been printed. */
 int graph_view_settle(graph_view_t *view, tb_duration_t wait, graph_view_enough_t is_enough,
