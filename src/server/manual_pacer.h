@@ -2,6 +2,7 @@
 #ifndef TB_SERVER_MANUAL_PACER_H
 #define TB_SERVER_MANUAL_PACER_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "held/pacer.h"
@@ -15,7 +16,7 @@ typedef struct tb__manual_act {
 
 typedef struct tb__manual_pacer {
   tb__pacer_t base;
-  int64_t steady_ns;
+  _Atomic int64_t steady_ns; /* other threads may read it, as in tb_player_status */
   const tb__manual_act_t *acts; /* in order; each is done in the first wait that reaches it */
   size_t act_count, next_act;
   void *user;

@@ -31,9 +31,14 @@ class AuditTest(CommandTest):
         peer.expect("ready$")
         return peer
 
+    def setUp(self):
+        super().setUp()
+        self.one_question = threading.Lock()  # or an answer may be read by the thread of another question
+
     def ask(self, peer, line, answer="ok$"):
-        peer.write(line)
-        return peer.expect(answer)
+        with self.one_question:
+            peer.write(line)
+            return peer.expect(answer)
 
     def serve(self):
         server = self.run_command("serve", "--start", "1000")
