@@ -161,10 +161,13 @@ class PlayViewTest(ViewTest):
         view.expect("0.00 s of 3602.00 s")
         for keys, seen in (
             (b".", "1 message"),
-            (b".", "1.00 s of"),
+            (b".", "2 messages"),
+            (b"", "\n1.00 s of"),
             (b".", "3601.00 s of"),
-            (b",", "1.00 s of"),
-            (b",", "0.00 s of"),
+            (b",", "4 messages"),
+            (b"", "\n1.00 s of"),
+            (b",", "5 messages"),  # sent, and not only found: the step is over
+            (b"", "\n0.00 s of"),
             (b",", "no earlier message"),
             (b"5", "1801.00 s of"),
             (RIGHT, "1806.00 s of"),
