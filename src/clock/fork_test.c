@@ -20,6 +20,7 @@
 
 #include "base/log.h"
 #include "clock/clock.h"
+#include "forking.h"
 #include "on_manual_source.h"
 #include "wait/timer_queue.h"
 #include "waiting.h"

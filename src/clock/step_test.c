@@ -8,6 +8,7 @@
 
 #include "clock/clock.h"
 #include "clock/step.h"
+#include "forking.h"
 #include "on_manual_source.h"
 #include "wall_clock.h"
 

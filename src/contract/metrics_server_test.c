@@ -17,6 +17,7 @@
 #include <timebase/time.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "test.h"
 
 #define TYPE "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"

@@ -10,6 +10,7 @@
 #include <timebase/watchdog.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "on_manual_source.h"
 
 /* In the child: prints where it failed, and ends it. */

@@ -9,6 +9,7 @@
 #include <timebase/manual_source.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "test.h"
 
 #define BOOL(x)                                                                                    \

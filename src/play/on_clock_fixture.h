@@ -121,9 +121,12 @@ static inline bool has_traced(stage_t *stage, const char *expected)
 /* What went out since the last time. */
 static inline void assert_trace(stage_t *stage, const char *expected)
 {
-  if (!has_traced(stage, expected))
-    fail_msg("played\n  %s\nexpected\n  %s", stage->trace, expected);
+  char played[sizeof stage->trace];
+  pthread_mutex_lock(&stage->mutex);
+  memcpy(played, stage->trace, sizeof played);
   stage->trace[0] = '\0';
+  pthread_mutex_unlock(&stage->mutex);
+  if (strcmp(played, expected) != 0) fail_msg("played\n  %s\nexpected\n  %s", played, expected);
 }
 
 /* For what is not made by the clock. */

@@ -8,6 +8,7 @@
 #include <timebase/manual_source.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "server/clock_server.h"
 #include "test.h"
 #include "within.h"

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <timebase/sleep.h>
 
+#include "forking.h"
 #include "platform/guarded_map.h"
 #include "platform/time.h"
 #include "source/on_page.h"

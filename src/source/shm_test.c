@@ -7,6 +7,7 @@
 #include <timebase/sleep.h>
 #include <timebase/testing.h>
 
+#include "forking.h"
 #include "never_falls.h"
 #include "platform/futex.h"
 #include "platform/time.h"

@@ -8,6 +8,7 @@
 #include <timebase/sleep.h>
 #include <timebase/timer.h>
 
+#include "forking.h"
 #include "platform/time.h"
 #include "source/on_page.h"
 #include "source/wake_area.h"

@@ -6,6 +6,7 @@
 #include <timebase/sleep.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "on_manual_source.h"
 #include "platform/mutex.h"
 

@@ -17,6 +17,7 @@
 #include <timebase/timer.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "never_falls.h"
 #include "platform/time.h"
 #include "seed.h"

@@ -9,6 +9,7 @@
 #include <timebase/ros2_subscription.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "system/loopback.h"
 #include "test.h"
 

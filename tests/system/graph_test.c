@@ -8,6 +8,7 @@
 #include <timebase/ros2_node.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "ros2/context.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"

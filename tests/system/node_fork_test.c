@@ -14,6 +14,7 @@
 #include <timebase/ros2_simulation_services.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "system/loopback.h"
 #include "test.h"
 #include "within.h"

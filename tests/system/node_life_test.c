@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dds/raw_writer.h"
+#include "forking.h"
 #include "ros2/context.h"
 #include "system/loopback.h"
 #include "test.h"

@@ -6,6 +6,7 @@
 #include <timebase/ros2_node.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "system/loopback.h"
 #include "test.h"
 #include "wire/messages.h"

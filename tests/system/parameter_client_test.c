@@ -12,6 +12,7 @@
 #include <timebase/ros2_service.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "system/loopback.h"
 #include "test.h"
 #include "wire/messages.h"

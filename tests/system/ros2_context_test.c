@@ -13,6 +13,7 @@
 #include <timebase/ros2_subscription.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "system/loopback.h"
 #include "test.h"
 #include "within.h"

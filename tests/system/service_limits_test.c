@@ -14,6 +14,7 @@
 
 #include "dds/raw_reader.h"
 #include "dds/raw_writer.h"
+#include "forking.h"
 #include "platform/time.h"
 #include "ros2/context.h"
 #include "ros2/match_wait.h"

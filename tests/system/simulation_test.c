@@ -11,6 +11,7 @@
 #include <timebase/ros2_subscription.h>
 #include <unistd.h>
 
+#include "forking.h"
 #include "ros2/simulation_control.h"
 #include "system/loopback.h"
 #include "system/peer_process.h"
