@@ -9,6 +9,7 @@ the processes print, by nothing that judges time. Live controls run until they r
 limit."""
 
 import collections
+import contextlib
 import itertools
 import json
 import os
@@ -66,7 +67,7 @@ class Recording:
         files = [name for name in os.listdir(folder) if name.endswith(".db3")]
         self.topics = collections.defaultdict(list)
         for name in files:
-            with sqlite3.connect(os.path.join(folder, name)) as database:
+            with contextlib.closing(sqlite3.connect(os.path.join(folder, name))) as database:
                 rows = database.execute(
                     "SELECT name, timestamp, data FROM messages JOIN topics ON topic_id = topics.id ORDER BY timestamp"
                 )

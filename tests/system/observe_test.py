@@ -263,21 +263,26 @@ class ObserveTest(ObservingTest):
         self.tell(peer, "wait /good", "wait /zero")
         self.until_known(observer, "/good", "/zero")
         self.assertNotIn("/diagnostics", [topic["topic"] for topic in self.until(observer, bool)["topics"]])
-        self.tell(other, *(f"tick {1000 * SECOND + i}" for i in (0, SECOND)))
-        self.tell(peer, f"send /good 5 zero {1001 * SECOND} 0", f"send /zero 5 zero 0 0")
         good, zero = "/timebase_observe: /good of /peer", "/timebase_observe: /zero of /peer"
-        stamp, report = self.until_report(
-            peer, lambda report: {good, zero} <= set(report) and report[zero][0] == 1
-        )
+        for attempt in range(1, 1 + command_test.TRIES):  # a second may end between the messages
+            self.tell(other, *(f"tick {1000 * SECOND + i}" for i in (0, SECOND)[attempt > 1 :]))
+            self.tell(peer, f"send /good 5 zero {1001 * SECOND} 0", "send /zero 5 zero 0 0")
+            count = str(5 * attempt)
+            stamp, report = self.until_report(
+                peer,
+                lambda report, count=count: {good, zero} <= set(report)
+                and report[good][3]["message_count"] == report[zero][3].get("zero_stamp_count") == count,
+            )
+            if "message_age_ms" in report[good][3] and report[zero][0] == 1:
+                break
         self.assertEqual(stamp, 1001 * SECOND)
         level, message, hardware, values = report[good]
         self.assertEqual((level, message, hardware), (0, "", socket.gethostname()))
         self.assertLessEqual(
             {"message_age_ms", "message_age_p99_ms", "source_to_receive_ms", "message_rate_hz"}, set(values)
         )
-        self.assertEqual((values["message_age_ms"], values["message_count"]), ("0.000000", "5"))
+        self.assertEqual(values["message_age_ms"], "0.000000")
         self.assertEqual(report[zero][1], "stamps are zero")
-        self.assertEqual(report[zero][3]["zero_stamp_count"], "5")
         self.assertNotIn("message_age_ms", report[zero][3])
         for _, _, _, values in report.values():
             for key, value in values.items():
@@ -572,11 +577,11 @@ class ObserveTest(ObservingTest):
         """The node does 25 of 50 messages a second: it would hold at 1.5."""
         path = self.path_at_factor_3(
             "path /in /out 600 20 30 20 3",
-            lambda path: path["state"] == "cannot keep up",
+            lambda path: path["state"] == "cannot keep up"
+            and 2.5 < path["lowest_factor_that_did_not"] < 3.5
+            and 1.2 < path["output_factor"] < 1.8,
             "--path", "/in:/out",
         )
-        self.assertTrue(2.5 < path["lowest_factor_that_did_not"] < 3.5, path)
-        self.assertTrue(1.2 < path["output_factor"] < 1.8, path)
         self.assertIsNone(path["highest_factor_that_held"])
 
     def test_a_budget_that_only_ros_time_exceeds(self):
@@ -616,12 +621,12 @@ class ObserveTest(ObservingTest):
         report = self.until(
             observer,
             lambda report: report["paths"][0]["state"] == "cannot keep up"
-            and report["paths"][1]["state"] == "over budget in ROS time alone",
+            and report["paths"][1]["state"] == "over budget in ROS time alone"
+            and 2.5 < report["paths"][0]["lowest_factor_that_did_not"] < 3.5
+            and 1 < report["paths"][0]["output_factor"] < 1.8,
         )
         path = report["paths"][0]
-        self.assertTrue(2.5 < path["lowest_factor_that_did_not"] < 3.5, path)
         self.assertTrue(0.8 < path["highest_factor_that_held"] < 1.2, path)
-        self.assertTrue(1 < path["output_factor"] < 1.8, path)
         self.assertLess(report["paths"][1]["steady_ms"]["p50"], 80)
         enough = report["elapsed_s"] + 5  # the other one may be some seconds behind
         self.until(

@@ -23,7 +23,7 @@ from sqlite_bag import sqlite_bag_make
 
 START = 1_700_000_000 * SECOND
 TRIES = 10  # the machine may be busy: the fastest of these counts
-SOON_S = 1
+SOON_S = 10  # of an hour
 ENTER, ESCAPE, LEFT, RIGHT, PAGE_DOWN = b"\r", b"\x1b", b"\x1b[D", b"\x1b[C", b"\x1b[6~"
 
 
@@ -224,10 +224,18 @@ class PlayViewTest(ViewTest):
         view.press(b"q")
         view.finish()
 
+    def at_least(self, view, second):
+        """Time is there or later: a busy machine may show no time in between."""
+        view.until(lambda: self.position(view) >= second, second)
+
+    @staticmethod
+    def position(view):
+        match = re.match(r"(\d+\.\d\d) s of", view.row(1))
+        return float(match[1]) if match else -1
+
     def runs_from(self, view, second):
         """Time has continued from there, but not far."""
-        pattern = rf"^{second}\.(?!00)\d\d s of"
-        view.until(lambda: re.match(pattern, view.row(1)), pattern)
+        view.until(lambda: second < self.position(view) < second + 60, second)
 
     def test_keys_answer_at_once_while_the_next_message_is_an_hour_away(self):
         view = self.play(self.hour_bag(), "-p", "--clock", "0.001")
@@ -249,10 +257,11 @@ class PlayViewTest(ViewTest):
         view.finish()
 
     def test_a_part_is_repeated(self):
-        view = self.play(self.bag(), "--clock")
-        view.press(b":5s" + ENTER, "5.0")
-        view.press(b"l", "A at 5.")
-        view.until(lambda: re.match(r"5\.[4-9]", view.row(1)), "half a second later")
+        view = self.play(self.bag(), "-p", "--clock")
+        view.press(b":5s" + ENTER, "5.00 s of")
+        view.press(b"l", "A at 5.00")
+        view.press(b" ")
+        self.at_least(view, 5.4)
         view.press(b"l")
         view.expect("s (2)")
         self.assertRegex(view.row(2), r"=[A|].*B")
@@ -376,10 +385,12 @@ class PlayViewTest(ViewTest):
         shell = Screen(self, ["bash", "--norc", "--noediting", "-i"], self.environment)
         shell.expect("shell:")
         command = f"{command_test.BIN_DIR}/timebase play {self.bag()} --start-offset 5"
-        shell.press(command.encode() + b"\n", "6.0")
+        shell.press(command.encode() + b"\n")
+        self.at_least(shell, 6)
         shell.press(b"\x1a", "Stopped")
         time.sleep(1)  # in which ten messages would have been due
-        shell.press(b"clear; fg\n", "7.5")
+        shell.press(b"clear; fg\n")
+        self.at_least(shell, 7.5)
         shell.press(b"q", "stopped at")
         shell.press(b"exit\n")
         self.assertEqual(shell.child.wait(LIMIT_S), 0)
