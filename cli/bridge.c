@@ -461,6 +461,7 @@ static int run_with(const command_t *command, const arguments_t *arguments)
   command_show_log(command);
   command_catch_signals();
   int result = run_bridge(&bridge);
+  bridge_ends_begin_end(&bridge.ends);
   bridge_clock_close(&bridge.clock);
   bridge_topics_close(&bridge.topics);
   bridge_view_unmark(&bridge.ends);
