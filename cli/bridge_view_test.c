@@ -10,7 +10,7 @@
 #include "bridge_topics.h"
 #include "test.h"
 
-#define NODES 40
+#define NODES 80
 
 static const command_t command = {.name = "bridge"};
 
