@@ -10,8 +10,9 @@
 #include "terminal.h"
 #include "text.h"
 
-#define LOOK_MS     100
-#define FOLDERS_MAX 16
+#define LOOK_MS       100
+#define FOLDERS_MAX   16
+#define STREAMS_JUMPS 5 /* back, in a second or so */
 
 enum {
   OPTION_CLOCK = 256,
@@ -50,7 +51,7 @@ typedef struct bridge {
   terminal_t terminal;
   bridge_clock_stats_t shown; /* by the last line */
   int64_t shown_ns, end_ns;
-  bool is_suspended;
+  bool is_suspended, has_hinted;
 } bridge_t;
 
 /* --- showing --- */
@@ -91,6 +92,19 @@ static void put_topics(FILE *out, const bridge_t *bridge)
   if (!bridge->arguments->choice.is_given) return;
   size_t count = bridge_topics_count(&bridge->topics, &messages);
   text_to(out, "  topics %zu  messages %llu", count, (unsigned long long)messages);
+}
+
+/* Once: as where a recorded /clock is played beside the player's own. */
+static void hint_at_two_streams(bridge_t *bridge, const bridge_clock_stats_t *stats)
+{
+  uint64_t jumps = stats->jumps_backward - bridge->shown.jumps_backward;
+  if (jumps < STREAMS_JUMPS || bridge->has_hinted) return;
+  bridge->has_hinted = true;
+  command_begin_warning(bridge->command);
+  text_err(BRIDGE_CLOCK_TOPIC " of %s jumps back and forth: it seems to carry two streams of time; "
+                              "'timebase audit%s' names them\n",
+           bridge_side_name(bridge->direction.from),
+           bridge->direction.from == BRIDGE_ROS1 ? " --ros1" : "");
 }
 
 static void put_clock(FILE *out, const bridge_t *bridge, const bridge_clock_stats_t *stats,
@@ -140,6 +154,7 @@ static bool show(bridge_t *bridge)
     show_json(bridge, &stats, rate_hz);
   else
     show_text(bridge, &stats, rate_hz);
+  hint_at_two_streams(bridge, &stats);
   bridge->shown = stats;
   bridge->shown_ns = now_ns;
   return command_flush();
@@ -461,6 +476,7 @@ static int run_with(const command_t *command, const arguments_t *arguments)
   command_show_log(command);
   command_catch_signals();
   int result = run_bridge(&bridge);
+  bridge_ends_begin_end(&bridge.ends);
   bridge_clock_close(&bridge.clock);
   bridge_topics_close(&bridge.topics);
   bridge_view_unmark(&bridge.ends);

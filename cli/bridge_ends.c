@@ -8,6 +8,7 @@
 
 #define NAME_SIZE 512
 #define EXTRA     "_latched_"
+#define END_NS    (5 * TB_NS_PER_S)
 
 const char *bridge_side_name(bridge_side_t side)
 {
@@ -93,9 +94,20 @@ bool bridge_is_own_name(const char *own, const char *name)
   return !name[length] || strncmp(name + length, EXTRA, sizeof EXTRA - 1) == 0;
 }
 
+void bridge_ends_begin_end(bridge_ends_t *ends)
+{
+  ends->end_ns = bridge_now_ns(ends) + END_NS;
+}
+
+void bridge_ends_close_ros1(const bridge_ends_t *ends, tb_ros1_context_t *context)
+{
+  int64_t left_ns = ends->end_ns ? ends->end_ns - bridge_now_ns(ends) : END_NS;
+  tb_ros1_context_destroy_telling(context, (tb_duration_t){left_ns});
+}
+
 void bridge_ends_close(bridge_ends_t *ends)
 {
-  tb_ros1_context_destroy(ends->ros1);
+  bridge_ends_close_ros1(ends, ends->ros1);
   tb_ros2_graph_destroy(ends->graph);
   tb_ros2_node_destroy(ends->node);
   tb_ros2_context_destroy(ends->ros2);

@@ -23,6 +23,7 @@ typedef struct bridge_ends {
   tb_ros2_node_t *node; /* of ROS 2 */
   tb_ros2_graph_t *graph;
   tb_steady_clock_t *steady;
+  int64_t end_ns; /* until when the master is waited for at the end; 0: the end has not begun */
 } bridge_ends_t;
 
 typedef struct bridge_place {
@@ -38,6 +39,11 @@ void bridge_ends_close(bridge_ends_t *ends);
  * before the bridge's. */
 tb_status_t bridge_ends_open_extra(const bridge_ends_t *ends, tb_ros1_context_t **out,
                                    tb_error_t *error);
+/* Once, before nodes are closed: a master that does not answer delays the end of all of them
+ * together by a few seconds, not that of each. */
+void bridge_ends_begin_end(bridge_ends_t *ends);
+/* NULL: does nothing. */
+void bridge_ends_close_ros1(const bridge_ends_t *ends, tb_ros1_context_t *context);
 /* Whether `name` is `own` or that of such a node. */
 bool bridge_is_own_name(const char *own, const char *name);
 

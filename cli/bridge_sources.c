@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RETRY_NS TB_NS_PER_S
+
 void bridge_sources_init(bridge_sources_t *sources)
 {
   *sources = (bridge_sources_t){.first = NULL};
@@ -19,15 +21,21 @@ static void forget(bridge_source_t *source)
   source->publisher = source->type = source->md5sum = source->definition = NULL;
 }
 
-void bridge_sources_fini(bridge_sources_t *sources, void (*close)(bridge_source_t *source))
+static void free_all(bridge_source_t *first, void (*close)(bridge_source_t *source))
 {
-  while (sources->first) {
-    bridge_source_t *source = sources->first;
-    sources->first = source->next;
+  while (first) {
+    bridge_source_t *source = first;
+    first = source->next;
     close(source);
     forget(source);
     free(source);
   }
+}
+
+void bridge_sources_fini(bridge_sources_t *sources, void (*close)(bridge_source_t *source))
+{
+  free_all(sources->first, close);
+  sources->first = NULL;
   pthread_mutex_destroy(&sources->mutex);
 }
 
@@ -55,7 +63,8 @@ static bool describe(bridge_source_t *source, const tb_ros1_sample_t *sample)
   source->md5sum = made.md5sum;
   source->definition = made.definition;
   source->latched = sample->latched != 0;
-  source->is_open = false;
+  source->is_open = source->has_failed = false;
+  source->retry_ns = 0;
   return true;
 }
 
@@ -110,6 +119,44 @@ bridge_source_t *bridge_sources_take(bridge_sources_t *sources, const tb_ros1_sa
 void bridge_source_release(bridge_source_t *source)
 {
   atomic_fetch_sub(&source->waiting, 1);
+}
+
+/* Definitions that are missing or wrong stay so. */
+static bool may_pass(tb_status_t status)
+{
+  return status == TB_ERR_NO_MEMORY || status == TB_ERR_SYSTEM || status == TB_ERR_TRANSPORT ||
+         status == TB_ERR_BUSY || status == TB_ERR_TIMEOUT;
+}
+
+bool bridge_source_is_due(const bridge_source_t *source, int64_t now_ns)
+{
+  return !source->is_open && now_ns >= source->retry_ns;
+}
+
+void bridge_source_opened(bridge_source_t *source, tb_status_t status, int64_t now_ns)
+{
+  source->is_open = !may_pass(status);
+  source->has_failed = status != TB_OK;
+  source->retry_ns = now_ns + RETRY_NS;
+}
+
+void bridge_sources_forget(bridge_sources_t *sources, void (*close)(bridge_source_t *source))
+{
+  bridge_source_t *gone = NULL;
+  pthread_mutex_lock(&sources->mutex);
+  for (bridge_source_t **at = &sources->first; *at;) {
+    bridge_source_t *source = *at;
+    if (atomic_load(&source->waiting) > 0) {
+      at = &source->next;
+      continue;
+    }
+    *at = source->next;
+    source->next = gone;
+    gone = source;
+    sources->count--;
+  }
+  pthread_mutex_unlock(&sources->mutex);
+  free_all(gone, close);
 }
 
 void bridge_sources_look(bridge_sources_t *sources, const char *const *names, size_t count)

@@ -19,7 +19,9 @@ typedef struct bridge_source {
   bool is_gone;                 /* under the mutex */
   uint64_t used;                /* the greatest is that of the latest message; the same */
   _Atomic unsigned waiting;     /* messages in the queue; above 0 it keeps its place */
-  bool is_open, owns_publisher; /* these and the following: on the queue's thread alone */
+  bool is_open, owns_publisher; /* these and the following: on the queue's thread while one waits */
+  bool has_failed;              /* which was reported */
+  int64_t retry_ns;             /* steady; it is not opened before */
   tb_ros2_publisher_t *to_ros2; /* NULL: its messages are not carried */
   tb_reencoder_t *reencoder;
 } bridge_source_t;
@@ -41,6 +43,14 @@ void bridge_sources_fini(bridge_sources_t *sources, void (*close)(bridge_source_
 bridge_source_t *bridge_sources_take(bridge_sources_t *sources, const tb_ros1_sample_t *sample);
 /* Its message is done with. */
 void bridge_source_release(bridge_source_t *source);
+
+/* Whether it is to be opened, or again after it failed for a reason that may pass. */
+bool bridge_source_is_due(const bridge_source_t *source, int64_t now_ns);
+/* That it has been opened, or not with that error. */
+void bridge_source_opened(bridge_source_t *source, tb_status_t status, int64_t now_ns);
+
+/* No node publishes the topic any more: frees all that have no message waiting. */
+void bridge_sources_forget(bridge_sources_t *sources, void (*close)(bridge_source_t *source));
 
 /* Notes which nodes still publish, by name. */
 void bridge_sources_look(bridge_sources_t *sources, const char *const *names, size_t count);

@@ -116,6 +116,44 @@ static void test_latched_ones_that_are_there_are_not_replaced(void **state)
   assert_non_null(take("/late", "1", true));
 }
 
+static void test_what_nobody_publishes_any_more_is_freed(void **state)
+{
+  (void)state;
+  bridge_source_t *waiting = take("/waits", "1", true);
+  bridge_source_release(take("/static", "1", true));
+  take_number(1);
+  bridge_sources_forget(&sources, close_one);
+  assert_int_equal(closed, 2);
+  assert_int_equal(sources.count, 1);
+  assert_ptr_equal(take("/waits", "1", true), waiting);
+  bridge_source_release(waiting);
+  bridge_source_release(waiting);
+  bridge_sources_forget(&sources, close_one);
+  assert_int_equal(closed, 3);
+  assert_int_equal(sources.count, 0);
+  assert_false(take_number(1)->is_open);
+  closed = 0; /* counted at the end */
+}
+
+static void test_what_may_pass_is_tried_again_a_second_later(void **state)
+{
+  (void)state;
+  static const tb_status_t passing[] = {TB_ERR_NO_MEMORY, TB_ERR_SYSTEM, TB_ERR_TRANSPORT};
+  bridge_source_t *source = take_number(1);
+  assert_true(bridge_source_is_due(source, 5));
+  for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
+    bridge_source_opened(source, passing[i], 5);
+    assert_true(source->has_failed);
+    assert_false(bridge_source_is_due(source, TB_NS_PER_S + 4));
+    assert_true(bridge_source_is_due(source, TB_NS_PER_S + 5));
+  }
+  bridge_source_opened(source, TB_ERR_NOT_FOUND, 5);
+  assert_false(bridge_source_is_due(source, INT64_MAX));
+  bridge_source_opened(source, TB_OK, 5);
+  assert_false(source->has_failed);
+  assert_false(bridge_source_is_due(source, INT64_MAX));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -126,6 +164,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_one_with_a_message_waiting_keeps_its_place, begin, end),
       cmocka_unit_test_setup_teardown(test_latched_ones_that_are_there_are_not_replaced, begin,
                                       end),
+      cmocka_unit_test_setup_teardown(test_what_nobody_publishes_any_more_is_freed, begin, end),
+      cmocka_unit_test_setup_teardown(test_what_may_pass_is_tried_again_a_second_later, begin, end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #define PREFIX_BYTES   12   /* of a GUID: its participant */
 #define PUBLISHERS_MAX 1024 /* of ROS 1; more are not looked at */
 #define REFUSED_MAX    16   /* nodes that are named */
+#define FORGET_NS      (30 * TB_NS_PER_S)
 
 static void report(const bridge_topic_t *topic, const char *what, const char *why)
 {
@@ -41,7 +42,7 @@ static void count(bridge_topic_t *topic, tb_status_t status, const tb_error_t *e
 
 /* --- from ROS 1 --- */
 
-/* On the queue's thread, or after it has ended. */
+/* On the queue's thread, or where no message of it waits. */
 static void source_close(bridge_source_t *source)
 {
   if (source->owns_publisher) tb_ros2_publisher_destroy(source->to_ros2);
@@ -123,8 +124,8 @@ static void source_open(bridge_topic_t *topic, bridge_source_t *source)
   tb_error_t error = TB_ERROR_INIT;
   bool has_text = source->definition[0] != 0;
   tb_reencoder_type_t type = {source->type, "ros1msg", has_text ? source->definition : NULL};
+  bool was_reported = source->has_failed;
   source_close(source); /* of the one that had its place */
-  source->is_open = true;
   tb_status_t status = tb_reencoder_find(&type, topic->folders->items, topic->folders->count,
                                          &source->reencoder, &error);
   if (!status && strcmp(tb_reencoder_md5sum(source->reencoder), source->md5sum) != 0)
@@ -136,11 +137,11 @@ static void source_open(bridge_topic_t *topic, bridge_source_t *source)
   } else if (!status) {
     status = find_output(topic, source, &source->to_ros2, &error);
   }
-  source->is_open = status != TB_ERR_NO_MEMORY; /* tried again with the next message */
-  if (status)
-    refuse_source(topic, source, error.text);
-  else
+  bridge_source_opened(source, status, bridge_now_ns(topic->ends));
+  if (!status)
     topic->has_carried = true;
+  else if (!was_reported)
+    refuse_source(topic, source, error.text);
 }
 
 static void send_to_ros2(bridge_topic_t *topic, bridge_source_t *source,
@@ -149,7 +150,8 @@ static void send_to_ros2(bridge_topic_t *topic, bridge_source_t *source,
   tb_error_t error = TB_ERROR_INIT;
   const void *bytes;
   size_t size;
-  if (!source->is_open) source_open(topic, source);
+  if (!source->is_open && bridge_source_is_due(source, bridge_now_ns(topic->ends)))
+    source_open(topic, source);
   if (!source->to_ros2) {
     atomic_fetch_add(&topic->failed, 1);
     return;
@@ -228,10 +230,10 @@ static void writer_open(bridge_topic_t *topic, bridge_writer_t *writer)
   if (status) report(topic, ": the messages of one publisher are not carried", error.text);
 }
 
-static void writer_free(bridge_writer_t *writer)
+static void writer_free(const bridge_topic_t *topic, bridge_writer_t *writer)
 {
   if (writer->owns_publisher) tb_ros1_publisher_destroy(writer->to_ros1);
-  tb_ros1_context_destroy(writer->context);
+  bridge_ends_close_ros1(topic->ends, writer->context);
   free(writer);
 }
 
@@ -327,6 +329,27 @@ static void follow_offers(bridge_topic_t *topic, const bridge_view_t *view)
                : "it is subscribed to as volatile from now on, without what was kept before");
 }
 
+/* A connection may be there although the master, which was restarted, knows of no publisher. */
+static bool is_published(const bridge_topic_t *topic, const bridge_view_t *view)
+{
+  return tb_ros1_subscription_matched(topic->from_ros1) > 0 ||
+         bridge_view_publishers(view, BRIDGE_ROS1, topic->name, NULL, 0) > 0;
+}
+
+/* What nobody publishes any more, latched messages included, is not kept for ever. */
+static void forget_sources(bridge_topic_t *topic, const bridge_view_t *view)
+{
+  int64_t now_ns = bridge_now_ns(topic->ends);
+  if (is_published(topic, view)) {
+    topic->unpublished_ns = 0;
+  } else if (!topic->unpublished_ns) {
+    topic->unpublished_ns = now_ns;
+  } else if (now_ns - topic->unpublished_ns >= FORGET_NS) {
+    bridge_sources_forget(&topic->sources, source_close);
+    topic->unpublished_ns = now_ns;
+  }
+}
+
 static void look_at_sources(bridge_topic_t *topic, const bridge_view_t *view)
 {
   const char *names[PUBLISHERS_MAX];
@@ -339,6 +362,7 @@ void bridge_topic_look(bridge_topic_t *topic, const bridge_view_t *view)
 {
   if (topic->from == BRIDGE_ROS1) {
     look_at_sources(topic, view);
+    forget_sources(topic, view);
   } else {
     look_at_writers(topic, view);
     follow_offers(topic, view);
@@ -436,7 +460,7 @@ void bridge_topic_close(bridge_topic_t *topic)
   while (topic->writers) {
     bridge_writer_t *writer = topic->writers;
     topic->writers = writer->next;
-    writer_free(writer);
+    writer_free(topic, writer);
   }
   tb_ros1_publisher_destroy(topic->to_ros1);
   tb_reencoder_destroy(topic->reencoder);

@@ -48,6 +48,7 @@ typedef struct bridge_topic {
   uint8_t own_guid[16]; /* of our participant: its messages are not carried back */
   tb_ros1_subscription_t *from_ros1;
   bridge_sources_t sources;
+  int64_t unpublished_ns; /* steady; since when nobody publishes it. 0: somebody does */
   bridge_output_t outputs[BRIDGE_OUTPUTS_MAX]; /* as the next two on the queue's thread alone */
   size_t output_count;
   unsigned refused_count; /* nodes that were named */

@@ -7,8 +7,6 @@
 #include "json.h"
 #include "text.h"
 
-#define TOPICS_MAX 10000
-
 /* --- choosing --- */
 
 /* What is of one graph alone: time, and what nodes say about themselves. */
@@ -67,13 +65,26 @@ static const char *other_bridge(const bridge_view_t *view, const char *name)
   return node ? node : bridge_view_bridge(view, BRIDGE_ROS2, name);
 }
 
+static void report_limit(bridge_topics_t *topics, const char *name)
+{
+  if (topics->has_reported_limit) return;
+  topics->has_reported_limit = true;
+  command_begin_warning(topics->command);
+  text_err("%s and more topics are not carried: a bridge takes %d; choose some with --topics, "
+           "--regex or --exclude, and start another bridge for the others\n",
+           name, BRIDGE_TOPICS_MAX);
+}
+
 static int consider(bridge_topics_t *topics, const bridge_view_t *view, bridge_side_t from,
                     const char *name, const char *type)
 {
   if (!is_chosen(topics->choice, name, from) || is_known(topics, name, type, from) ||
       !bridge_view_publishers(view, from, name, NULL, 0))
     return EXIT_OK;
-  if (bridge_topics_count(topics, NULL) >= TOPICS_MAX) return EXIT_OK;
+  if (topics->count >= BRIDGE_TOPICS_MAX) {
+    report_limit(topics, name);
+    return EXIT_OK;
+  }
   const char *node = other_bridge(view, name);
   bridge_topic_t *topic =
       node ? bridge_topic_refused(view, from, name, type, node)
@@ -81,6 +92,7 @@ static int consider(bridge_topics_t *topics, const bridge_view_t *view, bridge_s
   if (!topic) return command_failed(topics->command, TB_ERR_NO_MEMORY, NULL);
   topic->next = topics->first;
   topics->first = topic;
+  topics->count++;
   return EXIT_OK;
 }
 

@@ -6,6 +6,8 @@
 
 #include "bridge_topic.h"
 
+#define BRIDGE_TOPICS_MAX 10000 /* each direction counts, and what is not carried does */
+
 /* Names, with "*" and "**" as in manifests. */
 typedef struct bridge_names {
   const char *const *items;
@@ -25,6 +27,8 @@ typedef struct bridge_topics {
   const bridge_choice_t *choice;
   bridge_queue_t queue;
   bridge_topic_t *first;
+  size_t count; /* of the list */
+  bool has_reported_limit;
 } bridge_topics_t;
 
 /* EXIT_OK, or a message has been printed. Close it either way. */

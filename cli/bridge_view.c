@@ -223,11 +223,13 @@ const char *bridge_view_bridge(const bridge_view_t *view, bridge_side_t from, co
 
 const tb_ros1_graph_node_t *bridge_view_namesake(const bridge_view_t *view)
 {
+  const char *uri = tb_ros1_context_node_uri(view->ends->ros1);
   for (size_t i = 0; i < view->ros1->node_count; i++) {
     const tb_ros1_graph_node_t *node = &view->ros1->nodes[i];
-    bool is_other =
-        node->state == TB_ROS1_NODE_ALIVE && node->pid && node->pid != (int32_t)getpid();
-    if (is_other && strcmp(node->name, view->own) == 0) return node;
+    if (node->state != TB_ROS1_NODE_ALIVE || strcmp(node->name, view->own) != 0) continue;
+    /* Processes of two containers may have one id, and both be at a port of their localhost. */
+    bool is_ours = strcmp(node->uri, uri) == 0 && node->pid == (int32_t)getpid();
+    if (node->pid && !is_ours) return node;
   }
   return NULL;
 }

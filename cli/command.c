@@ -111,9 +111,28 @@ const char *command_option_name(void)
   return known_options && known_index >= 0 ? known_options[known_index].name : "";
 }
 
+/* What does the same on ROS 1; NULL: nothing does. */
+static const char *on_ros1(const command_t *command)
+{
+  static const char *const others[][2] = {
+      {"now", "'timebase watch --ros1' shows the time of its /clock, and others use the system's"},
+      {"sim-time",
+       "it has one value for all nodes: 'timebase param --ros1 set /use_sim_time true'"},
+      {"observe", "see 'timebase topic hz|bw|delay TOPIC --ros1' and 'timebase audit --ros1'"},
+      {"top", "see 'timebase watch --ros1' and 'timebase topic hz TOPIC --ros1'"},
+      {"run", "nodes follow 'timebase serve --ros1' or 'timebase play FILE --ros1 --clock'"},
+      {"bridge", "it always joins the ROS 1 graph of ROS_MASTER_URI"},
+  };
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcmp(others[i][0], command->name) == 0) return others[i][1];
+  return NULL;
+}
+
 /* An unknown one, with the nearest of those that are known. */
 static int unknown_option(const command_t *command, const char *word)
 {
+  const char *other = strcmp(word, "--ros1") == 0 ? on_ros1(command) : NULL;
+  if (other) return command_usage_error(command, "no --ros1: %s", other);
   const char *nearest = NULL;
   char wanted[64];
   size_t least = SIZE_MAX;

@@ -174,7 +174,7 @@ static void print_similar(const topic_feed_t *feed, const tb_ros1_graph_snapshot
     text_err("%s", graph->topics[i].name);
     before = " or ";
   }
-  text_err("%s\n", *before == ';' ? "" : "?");
+  text_err("%s\n", *before == ';' ? "; 'timebase topic list --ros1' shows what there is" : "?");
 }
 
 static void ros1_explain(topic_feed_t *feed)

@@ -275,7 +275,7 @@ static void ros2_explain(topic_feed_t *feed)
     text_err("%s", row.name);
     before = " or ";
   }
-  text_err("%s\n", *before == ';' ? "" : "?");
+  text_err("%s\n", *before == ';' ? "; 'timebase topic list' shows what there is" : "?");
 }
 
 static int64_t ros2_tolerance(topic_feed_t *feed)

@@ -3,6 +3,7 @@
 #define TIMEBASE_ROS1_CONTEXT_H
 
 #include <stddef.h>
+#include <timebase/duration.h>
 #include <timebase/error.h>
 #include <timebase/export.h>
 
@@ -43,11 +44,22 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_ros1_context_create(
     const tb_ros1_context_options_t *options, tb_ros1_context_t **out, tb_error_t *error);
 
 /** Accepts NULL. Destroy what was created from the context before it. [any thread but the log hook
- * and callbacks] [blocks: until the master has been told, for 1 s at most] */
+ * and callbacks] [blocks: until the master has been told, for 2.5 s at most, and for 1 s where it
+ * did not answer before] */
 TB_API void tb_ros1_context_destroy(tb_ros1_context_t *context);
+
+/** The same, and waits for `limit` at most, in steady time; nothing is waited for where it is 0 or
+ * less, and no longer than that waits above. For programs that end many contexts whose master may
+ * not answer. The context is destroyed in any case; what the master was not told by then stays
+ * registered there. [any thread but the log hook and callbacks] [blocks] */
+TB_API void tb_ros1_context_destroy_telling(tb_ros1_context_t *context, tb_duration_t limit);
 
 /** The node's name; valid as long as the context; NULL for NULL. [any thread] [from callbacks] */
 TB_API const char *tb_ros1_context_node_name(const tb_ros1_context_t *context);
+
+/** The URI of the node's XML-RPC server, as the master knows it: "http://HOST:PORT/"; valid as long
+ * as the context; NULL for NULL. [any thread] [from callbacks] */
+TB_API const char *tb_ros1_context_node_uri(const tb_ros1_context_t *context);
 
 /** What the call of this name hands over: the size of the struct too, so that it may grow
  * (docs/abi.md). [any thread] as that is. */

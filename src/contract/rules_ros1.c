@@ -26,8 +26,9 @@ static const tb__remedies_t rules[TB__RULE_COUNT] = {
         {
             .remedy_ros = "rostopic echo {subject}",
             .remedy_timebase = "timebase watch --ros1",
-            .remedy_launch = "<remap from=\"{subject}\" to=\"{subject}_recorded\"/>  <!-- where a "
-                             "recorded /clock is played beside the player's own -->",
+            /* A remap would be that of the player's own /clock too. */
+            .remedy_launch = LAUNCH_PLAY "  <!-- of a bag without a recorded one: rosbag filter IN "
+                                         "OUT 'topic != \"{subject}\"' -->",
         },
     [TB__RULE_NO_CLOCK_RECEIVED] =
         {

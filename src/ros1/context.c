@@ -190,9 +190,14 @@ static void close_server(void *user)
 
 void tb_ros1_context_destroy(tb_ros1_context_t *context)
 {
+  tb_ros1_context_destroy_telling(context, (tb_duration_t){INT64_MAX});
+}
+
+void tb_ros1_context_destroy_telling(tb_ros1_context_t *context, tb_duration_t limit)
+{
   if (!context) return;
   if (context->loop.runs && !tb__is_forked()) {
-    tb__ros1_node_end(&context->node);
+    tb__ros1_node_end(&context->node, limit.ns);
     tb__ros1_loop_call(&context->loop, close_server, context);
   } else if (!tb__is_forked()) {
     tb__slave_server_close(&context->server);
@@ -204,4 +209,9 @@ void tb_ros1_context_destroy(tb_ros1_context_t *context)
 const char *tb_ros1_context_node_name(const tb_ros1_context_t *context)
 {
   return context ? context->node.name : NULL;
+}
+
+const char *tb_ros1_context_node_uri(const tb_ros1_context_t *context)
+{
+  return context ? context->node.uri : NULL;
 }

@@ -41,7 +41,7 @@ tb_status_t tb__master_call_unanswered(tb__master_call_t *call, const char *why)
 {
   const tb__ros1_uri_t *master = &call->context->node.master;
   return tb_error_set(&call->error, TB_ERR_TRANSPORT,
-                      "%s: the ROS 1 master at http://%s:%u does not answer (%s); start roscore, "
+                      "the ROS 1 master at http://%s:%u does not answer (%s); start roscore, "
                       "or correct ROS_MASTER_URI",
-                      call->what, master->host, (unsigned)master->port, why);
+                      master->host, (unsigned)master->port, why);
 }

@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "base/log.h"
+#include "base/saturate.h"
 #include "held/parking.h"
 #include "platform/time.h"
 
@@ -235,11 +236,13 @@ static void end_farewells(void *user)
   }
 }
 
-void tb__ros1_node_end(tb__ros1_node_t *node)
+void tb__ros1_node_end(tb__ros1_node_t *node, int64_t limit_ns)
 {
   ending_t ending = {.node = node};
   tb__ros1_loop_call(node->loop, end_calls, &ending);
-  tb__deadline_t deadline = {TB__DEADLINE_STEADY, tb__real_steady_now_ns() + ending.limit_ns};
+  if (ending.limit_ns > limit_ns) ending.limit_ns = limit_ns;
+  tb__deadline_t deadline = {TB__DEADLINE_STEADY,
+                             tb__add_saturated(tb__real_steady_now_ns(), ending.limit_ns)};
   for (uint32_t left; (left = atomic_load(&node->farewell_count)) > 0;)
     if (!tb__futex_wait_kernel(&node->farewell_count, left, deadline)) break;
   tb__ros1_loop_call(node->loop, end_farewells, node);

@@ -33,8 +33,9 @@ typedef struct tb__ros1_node {
 
 /* `name`, `host` and the two URIs are set before. */
 void tb__ros1_node_begin(tb__ros1_node_t *node, tb__ros1_loop_t *loop);
-/* Waits a moment until the master has heard what was unregistered. [any thread but the loop's] */
-void tb__ros1_node_end(tb__ros1_node_t *node);
+/* Waits a moment, and no longer than `limit_ns`, until the master has heard what was unregistered.
+ * [any thread but the loop's] */
+void tb__ros1_node_end(tb__ros1_node_t *node, int64_t limit_ns);
 
 /* Makes the same calls for a topic again, "registerSubscriber" or "registerPublisher". False:
  * nothing is registered so. */

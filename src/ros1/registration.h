@@ -8,11 +8,12 @@
 
 struct tb__ros1_node;
 
-/* A call that registers. It outlives a registration that ends meanwhile: what unregisters must
- * come to the master after it. */
+/* A call that registers, or that sets a parameter. It outlives a registration, or a setter, that
+ * ends meanwhile: what takes it back must come to the master after it. */
 typedef struct tb__ros1_registering {
   tb__xmlrpc_exchange_t exchange;
-  struct tb__ros1_registration *registration;
+  struct tb__ros1_registration *registration; /* NULL: it is a setter's */
+  struct tb__sim_time_setter *setter;
   struct tb__ros1_farewell *farewell; /* once that has ended */
   tb__ros1_turn_t turn;
 } tb__ros1_registering_t;

@@ -1,5 +1,7 @@
 #include "ros1/sim_time_setter.h"
 
+#include <stdlib.h>
+
 #include "base/log.h"
 #include "ros1/sim_time.h"
 
@@ -37,8 +39,11 @@ static bool is_unset(const tb__xmlrpc_message_t *answer)
 static void answered(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_message_t *answer,
                      const tb_error_t *error)
 {
-  tb__sim_time_setter_t *setter = TB__ROS1_OWNER(exchange, tb__sim_time_setter_t, exchange);
+  tb__ros1_registering_t *asked = TB__ROS1_OWNER(exchange, tb__ros1_registering_t, exchange);
+  tb__sim_time_setter_t *setter = asked->setter;
+  void (*next)(tb__sim_time_setter_t * setter) = look_later;
   (void)error;
+  setter->asking = NULL;
   if (setter->is_setting) {
     has_set(setter, answer);
   } else if (answer) {
@@ -50,30 +55,36 @@ static void answered(tb__xmlrpc_exchange_t *exchange, const tb__xmlrpc_message_t
     setter->is_set = value == TB__SIM_TIME_ON;
     if (value != TB__SIM_TIME_ON && value != TB__SIM_TIME_UNKNOWN) {
       setter->is_setting = true;
-      ask(setter);
-      return;
+      next = ask;
     }
   }
-  look_later(setter);
+  tb__ros1_registering_drop(asked, setter->node);
+  next(setter);
 }
 
 static void ask(tb__sim_time_setter_t *setter)
 {
   tb__xmlrpc_writer_t call;
+  setter->asking = calloc(1, sizeof *setter->asking);
+  if (!setter->asking) {
+    look_later(setter);
+    return;
+  }
+  setter->asking->setter = setter;
   tb__xmlrpc_begin_call(&call, setter->is_setting ? "setParam" : "getParam");
   tb__xmlrpc_put_string(&call, setter->node->name);
   tb__xmlrpc_put_string(&call, TB__SIM_TIME_PARAMETER);
   if (setter->is_setting) tb__xmlrpc_put_boolean(&call, true);
   tb__xmlrpc_end(&call);
-  tb__xmlrpc_exchange_start(&setter->exchange, setter->node->loop, &setter->node->master, &call,
-                            answered);
+  tb__xmlrpc_exchange_start(&setter->asking->exchange, setter->node->loop, &setter->node->master,
+                            &call, answered);
 }
 
 /* Again and again: a master that was restarted knows nothing of it. */
 static void look(tb__ros1_timer_t *timer)
 {
   tb__sim_time_setter_t *setter = TB__ROS1_OWNER(timer, tb__sim_time_setter_t, timer);
-  if (setter->exchange.is_active || setter->node->is_displaced) return;
+  if (setter->asking || setter->node->is_displaced) return;
   setter->is_setting = false;
   ask(setter);
 }
@@ -88,14 +99,18 @@ void tb__sim_time_setter_end(tb__sim_time_setter_t *setter)
 {
   tb__xmlrpc_writer_t call;
   if (!setter->node) return;
-  bool may_be_set = setter->is_set || (setter->exchange.is_active && setter->is_setting);
+  tb__ros1_registering_t *setting = setter->is_setting ? setter->asking : NULL;
   tb__ros1_loop_clear_timer(setter->node->loop, &setter->timer);
-  tb__xmlrpc_exchange_cancel(&setter->exchange);
-  if (!may_be_set || !(setter->was_unset || setter->was_false)) return;
+  if (!setting) tb__ros1_registering_drop(setter->asking, setter->node);
+  setter->asking = NULL;
+  if (!(setter->is_set || setting) || !(setter->was_unset || setter->was_false)) {
+    tb__ros1_registering_drop(setting, setter->node);
+    return;
+  }
   tb__xmlrpc_begin_call(&call, setter->was_unset ? "deleteParam" : "setParam");
   tb__xmlrpc_put_string(&call, setter->node->name);
   tb__xmlrpc_put_string(&call, TB__SIM_TIME_PARAMETER);
   if (setter->was_false) tb__xmlrpc_put_boolean(&call, false);
   tb__xmlrpc_end(&call);
-  tb__ros1_node_say(setter->node, &call, NULL, NULL, NULL);
+  tb__ros1_node_say(setter->node, &call, NULL, NULL, setting); /* not before it is set */
 }

@@ -7,12 +7,12 @@
 
 typedef struct tb__sim_time_setter {
   tb__ros1_node_t *node;
-  tb__xmlrpc_exchange_t exchange;
+  tb__ros1_registering_t *asking; /* NULL: nothing is asked; a setParam may outlive the setter */
   tb__ros1_timer_t timer;
   bool is_set;       /* by what the master has answered last */
   bool was_unset;    /* before, at that master */
   bool was_false;    /* the same */
-  bool is_setting;   /* the exchange sets; else it reads */
+  bool is_setting;   /* the call sets; else it reads */
   bool has_reported; /* that the master refuses */
 } tb__sim_time_setter_t;
 

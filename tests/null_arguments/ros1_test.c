@@ -15,7 +15,9 @@ static void test_ros1_context(void **state)
   (void)state;
   REFUSED(tb_ros1_context_create(NULL, NULL, NULL));
   NOTHING(tb_ros1_context_destroy(NULL));
+  NOTHING(tb_ros1_context_destroy_telling(NULL, (tb_duration_t){0}));
   ZERO(tb_ros1_context_node_name(NULL) != NULL);
+  ZERO(tb_ros1_context_node_uri(NULL) != NULL);
 }
 
 static void test_ros1_clock_source(void **state)

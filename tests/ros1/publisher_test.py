@@ -7,6 +7,7 @@ usage: publisher_test.py SENDER [TEST...]"""
 import json
 import socket
 import struct
+import threading
 import time
 import xmlrpc.client
 
@@ -24,6 +25,9 @@ class Master(ros1_graph.Master):
     def __init__(self, port=0, **parameters):
         self.published = {}  # topic: (node, type, uri)
         self.set_calls = []
+        self.answers_sets = threading.Event()
+        self.answers_sets.set()
+        self.deleted_early = False
         self.state = [[], [], []]
         super().__init__(port, **parameters)
 
@@ -41,10 +45,12 @@ class Master(ros1_graph.Master):
 
     def do_setParam(self, caller, key, value):
         self.set_calls.append((key, value))
+        self.answers_sets.wait(LIMIT_S)
         self.parameters[key] = value
         return [1, "", 0]
 
     def do_deleteParam(self, caller, key):
+        self.deleted_early = self.deleted_early or not self.answers_sets.is_set()
         self.parameters.pop(key, None)
         return [1, "", 0]
 
@@ -95,8 +101,10 @@ class Subscriber:
 
 
 class PublisherTest(ros1_graph.Ros1Test):
-    def start(self, *arguments, **parameters):
+    def start(self, *arguments, is_slow=False, **parameters):
         master = Master(**parameters)
+        if is_slow:
+            master.answers_sets.clear()
         self.addCleanup(lambda: master.thread.is_alive() and master.close())
         sender = Sender(self.program, master.uri, *arguments)
         self.addCleanup(sender.end)
@@ -186,6 +194,17 @@ class PublisherTest(ros1_graph.Ros1Test):
         self.assertNotIn("/use_sim_time", master.parameters)
         uri = master.published["/clock"][2]  # of registration, or the master keeps them
         self.assertEqual(sorted(master.unregistered), [("/sender", "/bytes", uri), ("/sender", "/clock", uri)])
+
+    def test_use_sim_time_is_not_deleted_before_it_is_set(self):
+        """A master has threads: it may handle the later call first."""
+        master, sender = self.start(is_slow=True)
+        wait_until(lambda: master.set_calls, lambda: f"setParam: {sender.log}")
+        sender.child.stdin.close()
+        wait_until(lambda: len(master.unregistered) == 2 or sender.child.poll() is not None,
+                   lambda: master.unregistered)
+        master.answers_sets.set()
+        sender.child.wait(LIMIT_S)
+        self.assertFalse(master.deleted_early)
 
     def test_use_sim_time_that_was_set_stays(self):
         master, sender = self.start(use_sim_time=True)

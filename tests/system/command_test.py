@@ -614,6 +614,9 @@ class PlayTest(CommandTest):
                 status, out, err = self.result(*arguments)
                 self.assertEqual((status, out), (2, ""))
                 self.assertIn(f"timebase: unknown command '{word}'{text}'timebase --help' lists", err)
+        status, _, err = self.result("sim-time", "--ros1", "on")
+        self.assertEqual(status, 2)
+        self.assertIn("no --ros1: it has one value for all nodes: 'timebase param --ros1 set /use_sim_time true'", err)
         self.assertRegex(self.result("--version")[1], r"^timebase \d+\.\d+\.\d+\n$")
 
 
