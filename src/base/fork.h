@@ -23,6 +23,12 @@ static inline bool tb__is_forked(void)
  * noticed. TB_ERR_FORKED, TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__fork_watch(void) TB_WARN_UNUSED;
 
+/* Between the two no other thread forks, so that a child has none of the descriptors that are
+ * opened there and not noted yet. A few calls of the system and nothing that takes a lock. [any
+ * thread] */
+void tb__fork_hold(void);
+void tb__fork_release(void);
+
 /* A descriptor that a forked child closes at once, because it holds a lock that has to go with the
  * parent. Returns its place; -1: there is none left, and the child keeps it. [any thread] */
 int tb__fork_closes(int fd);

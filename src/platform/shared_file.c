@@ -211,6 +211,12 @@ tb_status_t tb__shared_file_lock_byte(const tb__shared_file_t *file, uint32_t by
   return lock_range(file->fd, byte, 1);
 }
 
+void tb__shared_file_unlock_byte(const tb__shared_file_t *file, uint32_t byte)
+{
+  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1};
+  (void)!fcntl(file->fd, F_OFD_SETLK, &lock);
+}
+
 bool tb__shared_file_byte_is_locked(const tb__shared_file_t *file, uint32_t byte)
 {
   return range_is_locked(file->fd, byte, 1);

@@ -59,6 +59,8 @@ bool tb__shared_file_is_locked(const tb__shared_file_t *file);
 
 /* The same for one byte, of a file that is open for writing. */
 tb_status_t tb__shared_file_lock_byte(const tb__shared_file_t *file, uint32_t byte) TB_WARN_UNUSED;
+/* Also where copies of the descriptor exist, which keep the lock when this one is closed. */
+void tb__shared_file_unlock_byte(const tb__shared_file_t *file, uint32_t byte);
 bool tb__shared_file_byte_is_locked(const tb__shared_file_t *file, uint32_t byte);
 
 /* Identifies the CLOCK_MONOTONIC of this machine or container; 0: unknown. */

@@ -57,6 +57,9 @@ static const tb__librcl_t *_Atomic found;
 static bool find(tb__librcl_t *out)
 {
   void *librcl = dlopen("librcl.so", RTLD_NOLOAD | RTLD_LAZY);
+  void *rcutils = dlopen("librcutils.so", RTLD_NOLOAD | RTLD_LAZY);
+  void *set_error = dlsym(rcutils ? rcutils : RTLD_DEFAULT, "rcutils_set_error_state");
+  memcpy(&out->set_error_state, &set_error, sizeof set_error);
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     void *address = dlsym(librcl ? librcl : RTLD_NEXT, fields[i].symbol);
     memcpy((char *)out + fields[i].at, &address, sizeof address);
@@ -240,18 +243,9 @@ void tb__librcl_recognise(const tb__librcl_t *rcl, tb__librcl_release_t *out)
 
 /* ---- errors ---- */
 
-typedef void (*set_error_t)(const char *message, const char *file, size_t line);
-
 rcl_ret_t tb__rcl_fail(rcl_ret_t code, const char *text, const char *file, size_t line)
 {
-  static _Atomic(set_error_t) known;
-  set_error_t set_error = atomic_load(&known);
-  if (!set_error) {
-    void *rcutils = dlopen("librcutils.so", RTLD_NOLOAD | RTLD_LAZY);
-    void *address = dlsym(rcutils ? rcutils : RTLD_DEFAULT, "rcutils_set_error_state");
-    memcpy(&set_error, &address, sizeof address);
-    atomic_store(&known, set_error);
-  }
-  if (set_error) set_error(text, file, line);
+  const tb__librcl_t *rcl = tb__librcl();
+  if (rcl && rcl->set_error_state) rcl->set_error_state(text, file, line);
   return code;
 }

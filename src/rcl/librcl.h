@@ -37,6 +37,7 @@ typedef struct tb__librcl {
   rcl_ret_t (*timer_get_time_until_next_call)(const rcl_timer_t *, int64_t *);
   rcl_ret_t (*timer_get_period)(const rcl_timer_t *, int64_t *);
   void (*timer_get_callback_data)(void); /* only whether it is there: lyrical on */
+  void (*set_error_state)(const char *message, const char *file, size_t line); /* of rcutils */
 } tb__librcl_t;
 
 typedef struct tb__librcl_release {
@@ -56,7 +57,8 @@ void tb__librcl_recognise(const tb__librcl_t *rcl, tb__librcl_release_t *out);
 bool tb__librcl_parse_version(const char *text, char *out, size_t size) TB_WARN_UNUSED;
 
 /* Sets the calling thread's error of rcutils and returns `code`: rclcpp throws something else for
- * a code without an error. `text` has static storage. */
+ * a code without an error. `text` has static storage. Once there is a librcl the loader is not
+ * called: it may be used under a lock. */
 rcl_ret_t tb__rcl_fail(rcl_ret_t code, const char *text, const char *file, size_t line);
 #define TB__RCL_FAIL(code, text) tb__rcl_fail(code, text, __FILE__, __LINE__)
 

@@ -100,7 +100,6 @@ static bool take_any(tb__wake_slot_t *slot)
     if (tb__shared_file_lock_byte(&slot->file, i)) continue;
     slot->index = i;
     slot->is_taken = true;
-    slot->fork_place = tb__fork_closes(slot->file.fd);
     atomic_store(&area->wish_ns[i], TB__WAKE_NO_WISH); /* of a process that has ended, */
     atomic_store(&area->readers[i].process_id, 0);     /* and its number */
     describe_self(&area->readers[i]);
@@ -112,12 +111,22 @@ static bool take_any(tb__wake_slot_t *slot)
   return false;
 }
 
+/* The descriptor that will hold the lock: noted before another thread forks. */
+static bool reopen(tb__wake_slot_t *slot, const char *path)
+{
+  tb__fork_hold();
+  bool is_reopened = tb__shared_file_reopen(&slot->file, path);
+  if (is_reopened) slot->fork_place = tb__fork_closes(slot->file.fd);
+  tb__fork_release();
+  return is_reopened;
+}
+
 bool tb__wake_slot_take(tb__wake_slot_t *slot, const char *path, uint64_t inode)
 {
   *slot = (tb__wake_slot_t)TB__WAKE_SLOT_NONE;
   if (tb__shared_file_open_existing(&slot->file, path, TB__WAKE_AREA_SIZE, true)) return false;
-  if (tb__shared_file_inode(&slot->file) == inode && is_sound(&slot->file) &&
-      tb__shared_file_reopen(&slot->file, path) && take_any(slot))
+  if (tb__shared_file_inode(&slot->file) == inode && is_sound(&slot->file) && reopen(slot, path) &&
+      take_any(slot))
     return true;
   tb__wake_slot_leave(slot);
   return false;
@@ -129,8 +138,11 @@ void tb__wake_slot_leave(tb__wake_slot_t *slot)
     tb__wake_area_t *area = area_of(&slot->file);
     atomic_store(&area->wish_ns[slot->index], TB__WAKE_NO_WISH);
     atomic_store(&area->readers[slot->index].process_id, 0);
+    /* A child that is forked between the next two lines has the descriptor, and not the lock. */
+    tb__shared_file_unlock_byte(&slot->file, slot->index);
   }
-  if (slot->is_taken && !tb__fork_keeps(slot->fork_place)) slot->file.fd = -1;
+  if (!tb__fork_keeps(slot->fork_place)) slot->file.fd = -1;
+  slot->fork_place = -1;
   tb__shared_file_close(&slot->file);
   slot->is_taken = false;
 }

@@ -71,7 +71,7 @@ typedef struct tb__wake_slot {
   tb__shared_file_t file;
   uint32_t index;
   bool is_taken;
-  int fork_place; /* of the descriptor, where it is taken: tb__fork_closes */
+  int fork_place; /* of the descriptor that is locked: tb__fork_closes; -1: none */
 } tb__wake_slot_t;
 
 #define TB__WAKE_SLOT_NONE                                                                         \

@@ -464,6 +464,25 @@ static void test_X10_a_forked_child_does_not_keep_the_slot(void **state)
   close(is_forked[1]);
 }
 
+static void test_X10_a_copy_of_the_descriptor_does_not_keep_the_slot(void **state)
+{
+  shared_t *f = *state;
+  tb__wake_slot_t slot;
+  char path[128];
+  begin(f);
+  area_path(f, path, sizeof path);
+  tb__shared_file_t file = open_area(f);
+  assert_true(tb__wake_slot_take(&slot, path, tb__shared_file_inode(&file)));
+  assert_true(tb__shared_file_byte_is_locked(&file, slot.index));
+  int copy = dup(slot.file.fd); /* what a child that is forked meanwhile has */
+  assert_true(copy >= 0);
+  uint32_t index = slot.index;
+  tb__wake_slot_leave(&slot);
+  assert_false(tb__shared_file_byte_is_locked(&file, index));
+  close(copy);
+  tb__shared_file_close(&file);
+}
+
 static void test_a_list_of_a_name_that_is_none_fails(void **state)
 {
   shared_t *f = *state;
@@ -493,6 +512,7 @@ int main(void)
       ON_PAGE(test_X10_whatever_is_written_ends_no_publisher_and_no_reader),
       ON_PAGE(test_X10_readers_are_listed),
       ON_PAGE(test_X10_a_forked_child_does_not_keep_the_slot),
+      ON_PAGE(test_X10_a_copy_of_the_descriptor_does_not_keep_the_slot),
       ON_PAGE(test_a_list_of_a_name_that_is_none_fails),
   };
   find_guard_action();
