@@ -266,24 +266,30 @@ static tb_status_t read_outputs(const char *path, const tb__yaml_t *yaml, tb__ou
   return status ? status : check_uris(path, list, error);
 }
 
-tb_status_t tb__output_options_load(const char *path, tb__output_options_t *out, tb_error_t *error)
+tb_status_t tb__output_options_parse(const char *path, const char *text, size_t size,
+                                     tb__output_options_t *out, tb_error_t *error)
 {
   const tb__yaml_limits_t limits = {
       .size = SIZE_MAX_OF_FILE, .nodes = NODES_MAX, .has_columns = true};
   tb_error_t detail = TB_ERROR_INIT;
   tb__yaml_t yaml = {0};
-  char *text = NULL;
-  size_t size = 0;
-  tb_status_t status = tb__input_file_read(path, SIZE_MAX_OF_FILE, &text, &size, error);
-  if (status) return status;
-  status = tb__yaml_parse(text, size, &limits, &yaml, &detail);
+  tb_status_t status = tb__yaml_parse(text, size, &limits, &yaml, &detail);
   if (status)
     tb_error_set(error, status, "%s: %s", path, detail.text);
   else
     status = read_outputs(path, &yaml, out, error);
-  free(text);
   tb__yaml_fini(&yaml);
   if (status) tb__output_options_fini(out);
+  return status;
+}
+
+tb_status_t tb__output_options_load(const char *path, tb__output_options_t *out, tb_error_t *error)
+{
+  char *text = NULL;
+  size_t size = 0;
+  tb_status_t status = tb__input_file_read(path, SIZE_MAX_OF_FILE, &text, &size, error);
+  if (!status) status = tb__output_options_parse(path, text, size, out, error);
+  free(text);
   return status;
 }
 

@@ -90,6 +90,18 @@ class LatchedTest(VerbTest):
             [("/tf_static", 1080, "arm"), ("/map", 1080, "map"), ("/tf_static", 1080, "late")],
         )
 
+    def test_the_last_ones_of_several_publishers(self):
+        names = ["/map", "/other"] + [f"/t{i}" for i in range(100)]
+        bag = make(
+            self.path("bag"), [(name, STRING) for name in names],
+            [(names[i % len(names)], 1000 + i, str(i)) for i in range(1020)] + [("/map", 3000, "end")],
+            latched={name: 3 for name in names if name != "/other"},
+        )
+        out = self.path("out")
+        self.run_bag("cut", bag, "-o", out, "--start", "3000ns")
+        last = [(names[i % len(names)], 3000, str(i)) for i in range(714, 1020) if names[i % len(names)] != "/other"]
+        self.assertEqual(self.messages(out), last + [("/map", 3000, "end")])
+
     def test_publish_times_stay(self):
         self.run_bag("convert", self.robot(), "-o", self.path("x.mcap"), "--single-file")
         out = self.path("part.mcap")
