@@ -135,6 +135,8 @@ const char *bag_output_storage(const bag_copy_t *copy);
  * path run by run. A failure to read one is reported and counted. EXIT_OK, or EXIT_IO with a
  * message. Ends both. */
 int bag_copy_run(bag_copy_t *copy, const bool *wanted);
+/* Whether its output can be written, before anything is. EXIT_OK, or a message was printed. */
+int bag_copy_check(bag_copy_t *copy);
 void bag_copy_end(bag_copy_t *copy);
 /* Nothing was recovered of a damaged recording. */
 bool bag_copy_is_vain(const bag_copy_t *copy);

@@ -52,7 +52,20 @@ static const char *outputs_of(const bag_part_t *part)
   return is_yaml && stat(output, &there) == 0 && S_ISREG(there.st_mode) ? output : NULL;
 }
 
-/* One after another, each from the recordings again. */
+/* One output: checked, or written. */
+static int convert_one(const command_t *command, const tb__output_words_t *output, bool writes,
+                       int argc, char **argv)
+{
+  bag_part_t part = BAG_PART_INIT(command);
+  const words_t words = {(const char **)output->items, output->count};
+  int result = bag_part_begin(&part, argc, argv, &words);
+  if (!result) result = writes ? bag_part_write(&part) : bag_part_check(&part);
+  bag_part_end(&part);
+  return result;
+}
+
+/* One after another, each from the recordings again. What is wrong with a later one is found before
+ * the first is written. */
 static int convert_all(const command_t *command, const char *path, int argc, char **argv)
 {
   tb__output_options_t outputs = {0};
@@ -61,16 +74,31 @@ static int convert_all(const command_t *command, const char *path, int argc, cha
   if (tb__output_options_load(path, &outputs, &error))
     return error.status == TB_ERR_CORRUPT ? command_usage_error(command, "%s", error.text)
                                           : command_failed(command, error.status, &error);
+  for (size_t i = 0; i < outputs.count && !result; i++)
+    result = convert_one(command, &outputs.outputs[i], false, argc, argv);
   for (size_t i = 0; i < outputs.count && (!result || result == EXIT_CHECK); i++) {
-    bag_part_t part = BAG_PART_INIT(command);
-    const words_t words = {(const char **)outputs.outputs[i].items, outputs.outputs[i].count};
-    int its_result = bag_part_begin(&part, argc, argv, &words);
-    if (!its_result) its_result = bag_part_write(&part);
+    int its_result = convert_one(command, &outputs.outputs[i], true, argc, argv);
     if (its_result) result = its_result;
-    bag_part_end(&part);
   }
   tb__output_options_fini(&outputs);
   return result;
+}
+
+/* What the file says for each output must not be given for all of them. */
+static int check_outputs(const bag_part_t *part)
+{
+  const command_t *command = part->copy.command;
+  if (part->output_options && part->copy.output)
+    return command_usage_error(command,
+                               "--output-options and --output exclude each other: %s names the "
+                               "outputs",
+                               part->output_options);
+  if (bag_select_is_given(&part->select))
+    return command_usage_error(command,
+                               "%s chooses the topics of each output: write topics, regex and "
+                               "exclude there, and leave out -e, -x, --topics and so on",
+                               outputs_of(part));
+  return EXIT_OK;
 }
 
 static int convert(const command_t *command, int argc, char **argv)
@@ -79,6 +107,7 @@ static int convert(const command_t *command, int argc, char **argv)
   int result = bag_part_begin(&part, argc, argv, NULL);
   const char *outputs = outputs_of(&part);
   bool help = part.help;
+  if (!result && !help && outputs) result = check_outputs(&part);
   if (!result && !help)
     result = outputs ? convert_all(command, outputs, argc, argv) : bag_part_write(&part);
   bag_part_end(&part);
@@ -106,7 +135,9 @@ const command_t command_bag_convert = {
         "field that does: status 1. .bag files keep no notes.\n\n"
         "As in ros2 bag, recordings may be named with -i, and -o may be an existing file OUT.yaml\n"
         "that lists several outputs below 'output_bags', each with uri, storage_id, topics,\n"
-        "regex and so on; options before it hold for all of them.\n\n"
+        "regex and so on; other options hold for all of them, but topics are chosen there\n"
+        "only (no -e, -x, --topics). All outputs are checked before the first is written. With\n"
+        "--latched, parts that begin at --start have the latched messages from before it.\n\n"
         "  -i, --input BAG [S]\n"
         "                     a recording; the format S is told from its files\n"
         "  --output-options YAML\n"
@@ -120,8 +151,9 @@ const command_t command_bag_convert = {
         "as\n"
         "                     DIR/PACKAGE/msg/NAME.msg; may be repeated\n"
         "  --start T, --end T, --duration S, --run N\n"
-        "                     a part, as cut has it\n" BAG_SELECT_HELP BAG_OUTPUT_HELP
-        "  -h, --help         this text\n\n"
+        "                     a part, as cut has it\n"
+        "  --latched          with latched messages from before --start, as cut has "
+        "them\n" BAG_SELECT_HELP BAG_OUTPUT_HELP "  -h, --help         this text\n\n"
         "Where something could not be read, the rest is copied: status 3.\n",
     .run = convert,
 };

@@ -34,6 +34,15 @@ static bool parse_compression(bag_copy_t *copy, int option)
   return true;
 }
 
+static bool parse_storage(bag_copy_t *copy)
+{
+  static const char *const storages[] = {"sqlite3", "mcap", ROS1, NULL};
+  int storage;
+  if (!command_parse_word(copy->command, "--storage", optarg, storages, &storage)) return false;
+  copy->storage = storages[storage];
+  return true;
+}
+
 static bool parse_limit(bag_copy_t *copy, int option)
 {
   uint64_t size = 0;
@@ -65,10 +74,7 @@ bool bag_output_option(bag_copy_t *copy, int option, int *result)
     copy->output = optarg;
     return true;
   case 's':
-    if (strcmp(optarg, ROS1) == 0)
-      copy->storage = ROS1;
-    else if (!command_parse_storage(copy->command, optarg, &copy->storage))
-      *result = EXIT_USAGE;
+    if (!parse_storage(copy)) *result = EXIT_USAGE;
     return true;
   case BAG_OPTION_FORMAT:
     copy->options.compression_format = optarg;
@@ -309,12 +315,23 @@ static tb_status_t add_other_topics(bag_copy_t *copy, tb_error_t *error)
   return status;
 }
 
-static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t *error)
+static void choose_storage(bag_copy_t *copy)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
   bool is_mixed = strcmp(info->storage_id, "mixed") == 0;
   copy->storage = bag_output_storage(copy);
   copy->options.storage_id = copy->storage ? copy->storage : is_mixed ? "mcap" : info->storage_id;
+}
+
+static const char *extension_of(const bag_copy_t *copy)
+{
+  return is_storage(copy, ROS1) ? ".bag" : NULL;
+}
+
+static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t *error)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  choose_storage(copy);
   copy->options.ros_distro = info->ros_distro;
   choose_compression(copy);
   tb_status_t status = copy->reencode.is_on ? TB_OK : check_generation(copy, wanted, error);
@@ -322,8 +339,7 @@ static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t 
     status = bag_reencode_prepare(&copy->reencode, info, copy->options.storage_id, wanted, error);
   if (status) return status;
   copy->options.profile = bag_reencode_profile(&copy->reencode, info, wanted);
-  status = bag_staging_begin(&copy->staging, copy->output, is_storage(copy, ROS1) ? ".bag" : NULL,
-                             error);
+  status = bag_staging_begin(&copy->staging, copy->output, extension_of(copy), error);
   if (!status)
     status = tb_bag_writer_create(copy->staging.path, &copy->options, &copy->writer, error);
   if (!status) status = copy_notes(copy, error);
@@ -598,27 +614,49 @@ static tb_status_t finish(bag_copy_t *copy, tb_status_t status, uint64_t *out_si
     if (placed && !status) *error = at_end;
     if (!status) status = placed;
   }
+  if (status) bag_staging_name_output(&copy->staging, copy->output, error);
   bag_staging_end(&copy->staging);
   return status;
 }
 
+/* Files of ROS 1 get their extension from the writer: OUT is OUT.bag, or several OUT_0.bag. */
 static void report_written(const bag_copy_t *copy, uint64_t size)
 {
-  text_out("%s: %" PRIu64 " message%s", copy->output, copy->copied, bag_plural(copy->copied));
+  struct stat there;
+  const char *extension = stat(copy->output, &there) == 0 ? NULL : extension_of(copy);
+  text_out("%s%s: %" PRIu64 " message%s", copy->output, extension ? extension : "", copy->copied,
+           bag_plural(copy->copied));
   if (copy->latched > 0) text_out(" (%" PRIu64 " latched, from before the start)", copy->latched);
   text_out(", %s (before: %s)\n", size_text(size).text, size_text(copy->size_before).text);
 }
 
-int bag_copy_run(bag_copy_t *copy, const bool *wanted)
+static int check_single_file(const bag_copy_t *copy)
 {
   const tb_bag_writer_options_t *options = &copy->options;
-  tb_error_t error = TB_ERROR_INIT;
-  uint64_t size = 0;
   if (copy->is_single_file && (options->max_size > 0 || options->max_duration.ns > 0 ||
                                options->compression_mode == TB_BAG_COMPRESS_FILES))
     return command_usage_error(copy->command,
                                "--single-file: leave out --max-bag-size, --max-bag-duration and "
                                "--compression-mode file, which need a folder");
+  return EXIT_OK;
+}
+
+int bag_copy_check(bag_copy_t *copy)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  int result = check_single_file(copy);
+  if (result) return result;
+  choose_storage(copy);
+  tb_status_t status = bag_staging_check(copy->output, extension_of(copy), &error);
+  return status ? command_failed(copy->command, status, &error) : EXIT_OK;
+}
+
+int bag_copy_run(bag_copy_t *copy, const bool *wanted)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  uint64_t size = 0;
+  int result = check_single_file(copy);
+  if (result) return result;
   copy->size_before = bag_file_size(tb_bag_reader_info(copy->reader));
   tb_status_t status = open_output(copy, wanted, &error);
   progress_begin(copy->command);

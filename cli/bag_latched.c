@@ -5,23 +5,49 @@
 
 /* Where a message is. */
 typedef struct place {
-  size_t topic, file;
+  uint64_t order; /* of reading */
+  size_t file;
   int64_t row_id, log_time_ns;
-  char *publisher; /* or NULL */
 } place_t;
+
+/* Of one topic, or of one publisher of it: the last places, as many as are kept. */
+typedef struct keeper {
+  size_t topic;
+  char *publisher; /* or NULL */
+  uint64_t depth;
+  place_t *places;
+  size_t count, room, oldest; /* `oldest`: which the next one replaces, once there are `depth` */
+  struct keeper *next;        /* in its bucket */
+} keeper_t;
 
 struct bag_latched {
   tb_bag_reader_t *reader; /* of the latched topics */
-  place_t *places;         /* in the order of reading */
+  keeper_t **buckets;      /* by a hash */
+  size_t bucket_count, keeper_count;
+  uint64_t seen;
+  place_t *places; /* of all keepers, in the order of reading */
   size_t count, next;
 };
+
+static void free_keepers(bag_latched_t *latched)
+{
+  for (size_t i = 0; i < latched->bucket_count; i++)
+    for (keeper_t *keeper = latched->buckets[i], *next; keeper; keeper = next) {
+      next = keeper->next;
+      free(keeper->publisher);
+      free(keeper->places);
+      free(keeper);
+    }
+  free(latched->buckets);
+  latched->buckets = NULL;
+  latched->bucket_count = latched->keeper_count = 0;
+}
 
 void bag_latched_close(bag_latched_t *latched)
 {
   if (!latched) return;
   tb_bag_reader_close(latched->reader);
-  for (size_t i = 0; i < latched->count; i++)
-    free(latched->places[i].publisher);
+  free_keepers(latched);
   free(latched->places);
   free(latched);
 }
@@ -61,40 +87,112 @@ static tb_status_t open_reader(const bag_latched_from_t *from, tb_bag_content_t 
   return status;
 }
 
-static bool is_of(const place_t *place, const tb_bag_message_t *message)
+static size_t hash_of(size_t topic, const char *publisher)
 {
-  if (place->topic != message->topic) return false;
-  if (!place->publisher || !message->publisher) return place->publisher == message->publisher;
-  return strcmp(place->publisher, message->publisher) == 0;
+  uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ topic;
+  hash *= UINT64_C(0x100000001b3);
+  for (; publisher && *publisher; publisher++)
+    hash = (hash ^ (unsigned char)*publisher) * UINT64_C(0x100000001b3);
+  return (size_t)(hash ^ hash >> 32);
 }
 
-/* Instead of the oldest one that its publisher no longer keeps. */
+static bool is_of(const keeper_t *keeper, const tb_bag_message_t *message)
+{
+  if (keeper->topic != message->topic) return false;
+  if (!keeper->publisher || !message->publisher) return keeper->publisher == message->publisher;
+  return strcmp(keeper->publisher, message->publisher) == 0;
+}
+
+/* Twice as many, before there are more keepers than buckets. */
+static bool grow_buckets(bag_latched_t *latched)
+{
+  size_t count = latched->bucket_count ? 2 * latched->bucket_count : 64;
+  if (latched->keeper_count < latched->bucket_count) return true;
+  keeper_t **buckets = calloc(count, sizeof(keeper_t *));
+  if (!buckets) return false;
+  for (size_t i = 0; i < latched->bucket_count; i++)
+    for (keeper_t *keeper = latched->buckets[i], *next; keeper; keeper = next) {
+      keeper_t **bucket = &buckets[hash_of(keeper->topic, keeper->publisher) % count];
+      next = keeper->next;
+      keeper->next = *bucket;
+      *bucket = keeper;
+    }
+  free(latched->buckets);
+  latched->buckets = buckets;
+  latched->bucket_count = count;
+  return true;
+}
+
+/* NULL: out of memory. */
+static keeper_t *keeper_of(bag_latched_t *latched, const tb_bag_message_t *message)
+{
+  if (!grow_buckets(latched)) return NULL;
+  size_t hash = hash_of(message->topic, message->publisher);
+  keeper_t **bucket = &latched->buckets[hash % latched->bucket_count], *keeper = *bucket;
+  while (keeper && !is_of(keeper, message))
+    keeper = keeper->next;
+  if (keeper) return keeper;
+  const tb_bag_topic_t *topic = &tb_bag_reader_info(latched->reader)->topics[message->topic];
+  keeper = calloc(1, sizeof *keeper);
+  char *publisher = keeper && message->publisher ? strdup(message->publisher) : NULL;
+  if (!keeper || (message->publisher && !publisher)) {
+    free(keeper);
+    return NULL;
+  }
+  *keeper = (keeper_t){.topic = message->topic,
+                       .publisher = publisher,
+                       .depth = publisher ? 1 : topic->latched_depth,
+                       .next = *bucket};
+  latched->keeper_count++;
+  return *bucket = keeper;
+}
+
+/* Instead of the oldest one that its publisher no longer keeps. False: out of memory. */
 static bool keep(bag_latched_t *latched, const tb_bag_message_t *message)
 {
-  const tb_bag_topic_t *topic = &tb_bag_reader_info(latched->reader)->topics[message->topic];
-  uint64_t depth = message->publisher ? 1 : topic->latched_depth, there = 0;
-  size_t oldest = latched->count;
-  for (size_t i = latched->count; i > 0; i--)
-    if (is_of(&latched->places[i - 1], message)) {
-      there++;
-      oldest = i - 1;
-    }
-  if (there > 0 && there >= depth) {
-    free(latched->places[oldest].publisher);
-    latched->count--;
-    memmove(&latched->places[oldest], &latched->places[oldest + 1],
-            (latched->count - oldest) * sizeof *latched->places);
+  keeper_t *keeper = keeper_of(latched, message);
+  const place_t place = {latched->seen++, message->file, message->row_id, message->log_time_ns};
+  if (!keeper) return false;
+  if (keeper->count > 0 && keeper->count >= keeper->depth) {
+    keeper->places[keeper->oldest] = place;
+    keeper->oldest = (keeper->oldest + 1) % keeper->count;
+    return true;
   }
-  place_t *places = reallocarray(latched->places, latched->count + 1, sizeof *places);
-  if (places) latched->places = places;
-  place_t added = {message->topic, message->file, message->row_id, message->log_time_ns,
-                   message->publisher ? strdup(message->publisher) : NULL};
-  if (!places || (message->publisher && !added.publisher)) {
-    free(added.publisher);
-    return false;
+  if (keeper->count == keeper->room) {
+    size_t room = keeper->room ? 2 * keeper->room : 1;
+    place_t *places = reallocarray(keeper->places, room, sizeof *places);
+    if (!places) return false;
+    keeper->places = places;
+    keeper->room = room;
   }
-  latched->places[latched->count++] = added;
+  keeper->places[keeper->count++] = place;
   return true;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+  const place_t *a = left, *b = right;
+  return (a->order > b->order) - (a->order < b->order);
+}
+
+/* What all of them keep, in the order of reading. */
+static tb_status_t gather(bag_latched_t *latched, tb_error_t *error)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < latched->bucket_count; i++)
+    for (const keeper_t *keeper = latched->buckets[i]; keeper; keeper = keeper->next)
+      count += keeper->count;
+  latched->places = calloc(count + 1, sizeof *latched->places);
+  if (!latched->places) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  for (size_t i = 0; i < latched->bucket_count; i++)
+    for (const keeper_t *keeper = latched->buckets[i]; keeper; keeper = keeper->next) {
+      memcpy(&latched->places[latched->count], keeper->places,
+             keeper->count * sizeof *keeper->places);
+      latched->count += keeper->count;
+    }
+  qsort(latched->places, latched->count, sizeof *latched->places, compare_places);
+  free_keepers(latched);
+  return TB_OK;
 }
 
 static tb_status_t search(const bag_latched_from_t *from, bag_latched_t *latched, tb_error_t *error)
@@ -126,6 +224,7 @@ tb_status_t bag_latched_find(const bag_latched_from_t *from, bag_latched_t **out
   if (!latched) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   tb_status_t status = open_reader(from, TB_BAG_CONTENT_TIMES, &latched->reader, error);
   if (!status && latched->reader) status = search(from, latched, error);
+  if (!status) status = gather(latched, error);
   if (!status && latched->count > 0) status = reopen(from, latched, error);
   *out = latched;
   if (!status && latched->count > 0) return TB_OK;

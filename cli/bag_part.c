@@ -239,23 +239,44 @@ static int open_bags(bag_part_t *part)
                       &copy->reader);
 }
 
-int bag_part_write(bag_part_t *part)
+/* The recordings are opened, and the topics in *wanted chosen, which is to be freed. */
+static int prepare(bag_part_t *part, bool **wanted)
 {
   bag_copy_t *copy = &part->copy;
   const char *const *paths = part->inputs.items;
   size_t count = part->inputs.count;
+  int result = open_bags(part);
+  if (result) return result;
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  result = bag_select_topics(&part->select, copy->command, info, wanted);
+  if (!result && count > 1)
+    result = bag_check_definitions(copy->command, info, *wanted, &copy->input, paths, count);
+  if (!result && !parse_times(part)) result = EXIT_USAGE;
+  return result;
+}
+
+int bag_part_check(bag_part_t *part)
+{
+  bool *wanted = NULL;
+  int result = check(part);
+  if (result) return result;
+  command_show_log(part->copy.command);
+  result = prepare(part, &wanted);
+  free(wanted);
+  return result ? result : bag_copy_check(&part->copy);
+}
+
+int bag_part_write(bag_part_t *part)
+{
+  bag_copy_t *copy = &part->copy;
   bool *wanted = NULL;
   int result = check(part);
   if (result) return result;
   command_show_log(copy->command);
   progress_begin(copy->command);
-  if (count > 1) bag_warn_of_unlike(copy->command, &copy->input.limits, paths, count);
-  result = open_bags(part);
-  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
-  if (!result) result = bag_select_topics(&part->select, copy->command, info, &wanted);
-  if (!result && count > 1)
-    result = bag_check_definitions(copy->command, info, wanted, &copy->input, paths, count);
-  if (!result && !parse_times(part)) result = EXIT_USAGE;
+  if (part->inputs.count > 1)
+    bag_warn_of_unlike(copy->command, &copy->input.limits, part->inputs.items, part->inputs.count);
+  result = prepare(part, &wanted);
   if (result) {
     free(wanted);
     return result;

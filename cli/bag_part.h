@@ -25,6 +25,9 @@ typedef struct bag_part {
 /* Reads the arguments, and after them the options in `more` (or NULL), which replace what they say.
  * EXIT_OK, or a message was printed. */
 int bag_part_begin(bag_part_t *part, int argc, char **argv, const words_t *more);
+/* Checks what was requested, as far as that needs no message to be read. EXIT_OK, or a message was
+ * printed. */
+int bag_part_check(bag_part_t *part);
 /* Checks what was requested, and writes it. */
 int bag_part_write(bag_part_t *part);
 void bag_part_end(bag_part_t *part);

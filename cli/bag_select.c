@@ -99,7 +99,7 @@ static int is_wanted(const bag_select_t *select, const command_t *command,
   return EXIT_OK;
 }
 
-static bool is_given(const bag_select_t *select)
+bool bag_select_is_given(const bag_select_t *select)
 {
   bool given = select->regex || select->exclude_regex;
   for (int i = 0; i < BAG_WORD_LISTS; i++)
@@ -111,7 +111,7 @@ int bag_select_topics(const bag_select_t *select, const command_t *command,
                       const tb_bag_info_t *info, bool **out)
 {
   *out = NULL;
-  if (!is_given(select)) return EXIT_OK;
+  if (!bag_select_is_given(select)) return EXIT_OK;
   int result = EXIT_OK;
   if (!words_check_topics(&select->lists[BAG_TOPICS], command, "--topics", info) ||
       !words_check_topics(&select->lists[BAG_EXCLUDED_TOPICS], command, "--exclude-topics", info))

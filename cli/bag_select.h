@@ -40,6 +40,9 @@ void bag_select_end(bag_select_t *select);
 bool bag_select_option(bag_select_t *select, const command_t *command, int option, int argc,
                        char **argv, int *result);
 
+/* Whether anything was chosen. */
+bool bag_select_is_given(const bag_select_t *select);
+
 /* Which topics of the recording these are; *out, by topic, is to be freed, and NULL if all are.
  * EXIT_OK, or a message was printed, also if none is left. */
 int bag_select_topics(const bag_select_t *select, const command_t *command,

@@ -54,7 +54,7 @@ static tb_status_t make_folders(const char *path, tb_error_t *error)
   return status;
 }
 
-static tb_status_t check_free(const char *output, const char *extension, tb_error_t *error)
+tb_status_t bag_staging_check(const char *output, const char *extension, tb_error_t *error)
 {
   struct stat there;
   char *extended = NULL;
@@ -70,7 +70,8 @@ tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const 
                               tb_error_t *error)
 {
   char *name = NULL, *folder = NULL, *path = NULL, *above = split(output, &name);
-  tb_status_t status = above && name ? check_free(output, extension, error) : no_memory(error);
+  tb_status_t status =
+      above && name ? bag_staging_check(output, extension, error) : no_memory(error);
   if (!status && (!*name || !strcmp(name, ".") || !strcmp(name, "..")))
     status = tb_error_set(error, TB_ERR_INVALID, "\"%s\" is no name for a recording", output);
   if (!status) status = make_folders(above, error);
@@ -162,6 +163,16 @@ tb_status_t bag_staging_publish(bag_staging_t *staging, const char *output, bool
   tb_error_t why = *error;
   staging->is_kept = true;
   return tb_error_set(error, status, "%s; what was written is in %s", why.text, staging->folder);
+}
+
+void bag_staging_name_output(const bag_staging_t *staging, const char *output, tb_error_t *error)
+{
+  char text[TB_ERROR_TEXT_SIZE];
+  const char *at = staging->path ? strstr(error->text, staging->path) : NULL;
+  if (!at) return;
+  snprintf(text, sizeof text, "%.*s%s%s", (int)(at - error->text), error->text, output,
+           at + strlen(staging->path));
+  memcpy(error->text, text, sizeof text);
 }
 
 static void remove_entries(const char *folder)

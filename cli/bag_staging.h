@@ -12,6 +12,8 @@ typedef struct bag_staging {
   bool is_kept; /* it could not be moved to its place, which was reported */
 } bag_staging_t;
 
+/* TB_ERR_INVALID if `output`, or `output` with `extension` (or NULL) after it, exists. */
+tb_status_t bag_staging_check(const char *output, const char *extension, tb_error_t *error);
 /* Makes the folder, and those above the output. TB_ERR_INVALID if `output`, or `output` with
  * `extension` (or NULL) after it, exists. */
 tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const char *extension,
@@ -20,6 +22,8 @@ tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const 
  * `output`. Where that fails, it stays in the folder, which the error names. */
 tb_status_t bag_staging_publish(bag_staging_t *staging, const char *output, bool is_single_file,
                                 tb_error_t *error);
+/* Puts the output's name in place of the hidden one in an error: what the user asked for failed. */
+void bag_staging_name_output(const bag_staging_t *staging, const char *output, tb_error_t *error);
 /* Removes what was not moved. */
 void bag_staging_end(bag_staging_t *staging);
 

@@ -1,6 +1,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@
 #include "publishers.h"
 #include "text.h"
 
-#define NODE_NAME "rosbag2_player"
+#define NODE_NAME  "rosbag2_player"
+#define BURST_SIZE 80
 
 /* What plays, and the thread that it plays on. */
 typedef struct session {
@@ -42,8 +44,11 @@ typedef struct session {
   tb_ros2_player_services_t *services;
   play_shm_t shm;
   publishers_watch_t others;
-  int done[2]; /* a pipe that ends when the thread does */
-  int burst;   /* messages, 0: all; below 0: none, or it was done */
+  int done[2];               /* a pipe that ends when the thread does */
+  int burst;                 /* messages, 0: all; below 0: none, or it was done */
+  bool shows_burst;          /* on the screen, by the thread that has it */
+  atomic_bool burst_is_over; /* `burst_text` is there */
+  char burst_text[BURST_SIZE];
   tb_status_t status;
   tb_error_t error;
 } session_t;
@@ -242,6 +247,14 @@ static void poll_publishers(session_t *session, play_screen_t *screen)
   free(warning);
 }
 
+/* Once. A full screen has no place for lines of other threads. */
+static void show_burst(session_t *session, play_screen_t *screen)
+{
+  if (!session->shows_burst || !atomic_load(&session->burst_is_over)) return;
+  session->shows_burst = false;
+  screen_log_add(&screen->log, "notice", session->burst_text);
+}
+
 /* False: it is to be stopped. */
 static bool attend_once(session_t *session, play_screen_t *screen, const struct pollfd *fds,
                         int ready)
@@ -250,6 +263,7 @@ static bool attend_once(session_t *session, play_screen_t *screen, const struct 
   if (goes_on && ready > 0 && fds[FD_VIEW].revents) screen_view_handle_input(screen->view);
   if (goes_on && ready > 0 && fds[FD_KEYS].revents) goes_on = play_screen_handle_input(screen);
   if (ready == 0) play_screen_rest(screen);
+  show_burst(session, screen);
   if (ready == 0) poll_publishers(session, screen);
   if (goes_on && (ready == 0 || screen->terminal.screen)) goes_on = play_screen_show(screen);
   return goes_on;
@@ -304,8 +318,10 @@ static void *burst(void *user)
   uint64_t sent = 0, wanted = (uint64_t)session->burst;
   if (tb_player_burst(session->player, wanted, NULL, &sent)) return NULL; /* it has ended */
   bool is_all = !wanted || sent < wanted;
-  text_err("timebase bag burst: %llu message%s sent%s\n", (unsigned long long)sent,
-           bag_plural(sent), is_all ? "" : ", paused");
+  snprintf(session->burst_text, sizeof session->burst_text, "%llu message%s sent%s",
+           (unsigned long long)sent, bag_plural(sent), is_all ? "" : ", paused");
+  if (!session->shows_burst) text_err("timebase bag burst: %s\n", session->burst_text);
+  atomic_store(&session->burst_is_over, true);
   if (is_all) tb_player_resume(session->player);
   return NULL;
 }
@@ -332,6 +348,7 @@ static int play_session(session_t *session, const play_arguments_t *arguments, b
   play_screen_open(&screen, session->command, session->player, tb_bag_reader_info(session->reader),
                    &arguments->screen, &input);
   screen.ros_clock = session->clock;
+  session->shows_burst = session->burst >= 0 && screen.log.open;
   bool has_burst = session->burst >= 0 && pthread_create(&burst_thread, NULL, burst, session) == 0;
   if (!has_burst && tb_player_is_paused(session->player) && !screen.terminal.keyboard)
     text_err(session->node ? "timebase play: starting paused; no terminal: resume with the "
@@ -342,6 +359,8 @@ static int play_session(session_t *session, const play_arguments_t *arguments, b
   pthread_join(thread, NULL);
   if (has_burst) pthread_join(burst_thread, NULL);
   session->burst = -1;
+  if (session->shows_burst && atomic_load(&session->burst_is_over))
+    text_err("timebase bag burst: %s\n", session->burst_text);
   play_screen_summary(&screen, stopped);
   play_screen_fini(&screen);
   command_flush();

@@ -348,8 +348,10 @@ static tb_status_t play_from(play_screen_t *screen, int64_t time_ns)
   range.start_offset.ns = time_ns - status.recording_start_ns;
   range.playback_until_ns = options->playback_until_ns;
   if (options->playback_duration.ns >= 0) {
-    int64_t until_ns =
-        status.recording_start_ns + options->start_offset.ns + options->playback_duration.ns;
+    int64_t until_ns;
+    if (__builtin_add_overflow(status.recording_start_ns, options->start_offset.ns, &until_ns) ||
+        __builtin_add_overflow(until_ns, options->playback_duration.ns, &until_ns))
+      until_ns = INT64_MAX;
     if (until_ns > range.playback_until_ns) range.playback_until_ns = until_ns;
   }
   return tb_player_play(screen->player, &range, NULL);

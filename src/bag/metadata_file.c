@@ -14,9 +14,11 @@ static tb_status_t path_error(const char *path, tb_error_t *error)
                             path);
 }
 
+/* A new file: neither what an earlier writer left nor what a link leads to is written. */
 static tb_status_t write_file(const char *path, const char *text, tb_error_t *error)
 {
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (unlink(path) != 0 && errno != ENOENT) return path_error(path, error);
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0) return path_error(path, error);
   tb_status_t status = TB_OK;
   for (size_t size = strlen(text); size > 0 && !status;) {

@@ -12,6 +12,7 @@
 
 #define SIZE_MAX_OF_FILE ((size_t)1 << 20)
 #define NODES_MAX        100000
+#define OUTPUTS_MAX      1000
 #define EVENTS           "/_service_event"
 
 typedef enum kind {
@@ -216,6 +217,31 @@ static tb_status_t read_output(output_t *output, const tb__yaml_node_t *map)
   return status ? status : add_choice(output, map);
 }
 
+/* But for slashes after it. */
+static bool is_same_uri(const tb__yaml_node_t *a, const tb__yaml_node_t *b)
+{
+  const char *texts[2] = {tb__yaml_text(tb__yaml_find(a, "uri")),
+                          tb__yaml_text(tb__yaml_find(b, "uri"))};
+  size_t lengths[2];
+  for (int i = 0; i < 2; i++) {
+    if (!texts[i]) return false;
+    lengths[i] = strlen(texts[i]);
+    while (lengths[i] > 1 && texts[i][lengths[i] - 1] == '/')
+      lengths[i]--;
+  }
+  return lengths[0] == lengths[1] && memcmp(texts[0], texts[1], lengths[0]) == 0;
+}
+
+/* That no two outputs are one recording. */
+static tb_status_t check_uris(const char *path, const tb__yaml_node_t *list, tb_error_t *error)
+{
+  const output_t output = {.path = path, .error = error};
+  for (const tb__yaml_node_t *node = list->first; node; node = node->next)
+    for (const tb__yaml_node_t *other = list->first; other != node; other = other->next)
+      if (is_same_uri(other, node)) return wrong(&output, node, "another output has the same uri");
+  return TB_OK;
+}
+
 static tb_status_t read_outputs(const char *path, const tb__yaml_t *yaml, tb__output_options_t *out,
                                 tb_error_t *error)
 {
@@ -228,6 +254,8 @@ static tb_status_t read_outputs(const char *path, const tb__yaml_t *yaml, tb__ou
                         path);
   for (const tb__yaml_node_t *node = list->first; node; node = node->next)
     count++;
+  if (count > OUTPUTS_MAX)
+    return tb_error_set(error, TB_ERR_LIMIT, "%s: more than %d outputs", path, OUTPUTS_MAX);
   out->outputs = calloc(count, sizeof *out->outputs);
   if (!out->outputs) return tb__no_memory(error);
   tb_status_t status = TB_OK;
@@ -235,27 +263,33 @@ static tb_status_t read_outputs(const char *path, const tb__yaml_t *yaml, tb__ou
     output_t output = {.words = &out->outputs[out->count++], .path = path, .error = error};
     status = read_output(&output, node);
   }
-  return status;
+  return status ? status : check_uris(path, list, error);
 }
 
-tb_status_t tb__output_options_load(const char *path, tb__output_options_t *out, tb_error_t *error)
+tb_status_t tb__output_options_parse(const char *path, const char *text, size_t size,
+                                     tb__output_options_t *out, tb_error_t *error)
 {
   const tb__yaml_limits_t limits = {
       .size = SIZE_MAX_OF_FILE, .nodes = NODES_MAX, .has_columns = true};
   tb_error_t detail = TB_ERROR_INIT;
   tb__yaml_t yaml = {0};
-  char *text = NULL;
-  size_t size = 0;
-  tb_status_t status = tb__input_file_read(path, SIZE_MAX_OF_FILE, &text, &size, error);
-  if (status) return status;
-  status = tb__yaml_parse(text, size, &limits, &yaml, &detail);
+  tb_status_t status = tb__yaml_parse(text, size, &limits, &yaml, &detail);
   if (status)
     tb_error_set(error, status, "%s: %s", path, detail.text);
   else
     status = read_outputs(path, &yaml, out, error);
-  free(text);
   tb__yaml_fini(&yaml);
   if (status) tb__output_options_fini(out);
+  return status;
+}
+
+tb_status_t tb__output_options_load(const char *path, tb__output_options_t *out, tb_error_t *error)
+{
+  char *text = NULL;
+  size_t size = 0;
+  tb_status_t status = tb__input_file_read(path, SIZE_MAX_OF_FILE, &text, &size, error);
+  if (!status) status = tb__output_options_parse(path, text, size, out, error);
+  free(text);
   return status;
 }
 

@@ -22,6 +22,9 @@ typedef struct tb__output_options {
  * TB_ERR_NOT_FOUND, TB_ERR_SYSTEM, TB_ERR_LIMIT, TB_ERR_NO_MEMORY. *out is zeroed by the caller. */
 TB_PRIVATE_API tb_status_t tb__output_options_load(const char *path, tb__output_options_t *out,
                                                    tb_error_t *error);
+/* The same of a text that was read from `path`. */
+tb_status_t tb__output_options_parse(const char *path, const char *text, size_t size,
+                                     tb__output_options_t *out, tb_error_t *error);
 TB_PRIVATE_API void tb__output_options_fini(tb__output_options_t *options);
 
 #endif

@@ -292,7 +292,7 @@ static tb_status_t put_many(encoder_t *encoder, const tb__field_type_t *is, valu
   if (!value && width && !is_sequence) return put_zeros(encoder, width, count);
   value_t item = value ? value->first : NULL;
   for (size_t i = 0; !status && i < count; i++) {
-    status = put_element(encoder, is, item);
+    status = put_element(encoder, is, tb__yaml_is_null(item) ? NULL : item);
     if (item) item = item->next;
   }
   return status;
@@ -404,6 +404,7 @@ static tb_status_t put_struct(encoder_t *encoder, uint32_t type, value_t value)
   for (uint32_t i = 0; !status && i < of->field_count; i++) {
     const tb__schema_field_t *field = &encoder->schema->fields[of->first_field + i];
     value_t given = value ? tb__yaml_find(value, field->name) : NULL;
+    if (given && tb__yaml_is_null(given)) given = NULL; /* "~": the default */
     status = given ? put_value(encoder, &field->is, given) : put_default(encoder, field);
   }
   return status;

@@ -109,6 +109,14 @@ static void test_defaults(void **state)
   assert_message("int8 a # 5\nint8 b x\n", "", 0, 0); /* neither is a default of the type */
 }
 
+static void test_null_is_the_default(void **state)
+{
+  (void)state;
+  assert_message("int8 a 7\nint8 b\nint8[2] c\n", "{a: ~, b: null, c: [~, 5]}", 7, 0, 0, 5);
+  assert_message("string a\n", "a:", 1, 0, 0, 0, 0);
+  assert_message("string a\n", "a: '~'", 2, 0, 0, 0, '~', 0);
+}
+
 static void test_time(void **state)
 {
   (void)state;
@@ -180,13 +188,10 @@ static void test_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_numbers),
-      cmocka_unit_test(test_texts_and_lists),
-      cmocka_unit_test(test_defaults),
-      cmocka_unit_test(test_time),
-      cmocka_unit_test(test_times_that_are_none),
-      cmocka_unit_test(test_ros1),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_numbers),  cmocka_unit_test(test_texts_and_lists),
+      cmocka_unit_test(test_defaults), cmocka_unit_test(test_null_is_the_default),
+      cmocka_unit_test(test_time),     cmocka_unit_test(test_times_that_are_none),
+      cmocka_unit_test(test_ros1),     cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

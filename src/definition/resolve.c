@@ -22,7 +22,6 @@ static tb_status_t parse(const char *type, const char *text, const char *encodin
                          tb__definition_origin_t origin, tb__definition_t *out)
 {
   tb_error_t failure = TB_ERROR_INIT;
-  if (!text || !text[0]) return TB_ERR_NOT_FOUND;
   tb_status_t status =
       tb__schema_parse(type, encoding ? encoding : "", text, strlen(text), &out->schema, &failure);
   if (!status) {
@@ -33,6 +32,13 @@ static tb_status_t parse(const char *type, const char *text, const char *encodin
   snprintf(out->note, sizeof out->note, "%s: %.450s", tb__definition_origin_text(origin),
            failure.text);
   return TB_ERR_NOT_FOUND;
+}
+
+/* None is there if it is empty: of a file that is a type without fields. */
+static tb_status_t parse_given(const char *type, const char *text, const char *encoding,
+                               tb__definition_origin_t origin, tb__definition_t *out)
+{
+  return text && text[0] ? parse(type, text, encoding, origin, out) : TB_ERR_NOT_FOUND;
 }
 
 static tb_status_t find(const tb__definition_request_t *request, tb__definition_origin_t origin,
@@ -54,9 +60,10 @@ tb_status_t tb__definition_resolve_at(const tb__definition_request_t *request,
   *out = (tb__definition_t){.schema = NULL};
   switch (origin) {
   case TB__DEFINITION_RECORDING:
-    return parse(request->type, request->recorded, request->recorded_encoding, origin, out);
+    return parse_given(request->type, request->recorded, request->recorded_encoding, origin, out);
   case TB__DEFINITION_NODE:
-    return parse(request->type, request->described, TB__MESSAGE_DEFINITION_ENCODING, origin, out);
+    return parse_given(request->type, request->described, TB__MESSAGE_DEFINITION_ENCODING, origin,
+                       out);
   case TB__DEFINITION_UNKNOWN:
     return TB_ERR_NOT_FOUND;
   default:

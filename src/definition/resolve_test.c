@@ -141,6 +141,16 @@ static void test_types_with_those_that_are_built_in(void **state)
   assert_found(&request, TB__DEFINITION_FOLDER, "header", "");
 }
 
+static void test_a_type_without_fields(void **state)
+{
+  (void)state;
+  tb__definition_t found;
+  tb__definition_request_t request = {.type = "std_msgs/msg/Empty", .recorded = ""};
+  assert_ok(tb__definition_resolve(&request, &found, NULL));
+  assert_int_equal(found.origin, TB__DEFINITION_BUILT_IN);
+  tb__schema_destroy(found.schema);
+}
+
 static void test_names_of_origins(void **state)
 {
   (void)state;
@@ -158,6 +168,7 @@ int main(void)
       cmocka_unit_test(test_idl_files),
       cmocka_unit_test(test_idl_files_with_types_that_are_built_in),
       cmocka_unit_test(test_types_with_those_that_are_built_in),
+      cmocka_unit_test(test_a_type_without_fields),
       cmocka_unit_test(test_names_of_origins),
   };
   return cmocka_run_group_tests(tests, test_folder_setup, test_folder_teardown);

@@ -300,8 +300,8 @@ def check_two_definitions(timebase, folder):
     status, out = run(timebase, "bag", "convert", *paths, "-o", mcap, "-s", "mcap")
     if status or "has another definition of q/T here" not in out:
         return f"convert: {status}, {out}"
-    status, out = run(timebase, "bag", "convert", mcap, "-o", back, "-s", "rosbag1")
-    if status:
+    status, out = run(timebase, "bag", "convert", mcap, "-o", back[:-4], "-s", "rosbag1")
+    if status or f"{back}: " not in out:  # what was written, not what was asked for
         return f"convert back: {status}, {out}"
     with rosbag.Bag(back) as bag:
         found = {topic: raw[1] for topic, raw, _ in bag.read_messages(raw=True)}

@@ -90,6 +90,18 @@ class LatchedTest(VerbTest):
             [("/tf_static", 1080, "arm"), ("/map", 1080, "map"), ("/tf_static", 1080, "late")],
         )
 
+    def test_the_last_ones_of_several_publishers(self):
+        names = ["/map", "/other"] + [f"/t{i}" for i in range(100)]
+        bag = make(
+            self.path("bag"), [(name, STRING) for name in names],
+            [(names[i % len(names)], 1000 + i, str(i)) for i in range(1020)] + [("/map", 3000, "end")],
+            latched={name: 3 for name in names if name != "/other"},
+        )
+        out = self.path("out")
+        self.run_bag("cut", bag, "-o", out, "--start", "3000ns")
+        last = [(names[i % len(names)], 3000, str(i)) for i in range(714, 1020) if names[i % len(names)] != "/other"]
+        self.assertEqual(self.messages(out), last + [("/map", 3000, "end")])
+
     def test_publish_times_stay(self):
         self.run_bag("convert", self.robot(), "-o", self.path("x.mcap"), "--single-file")
         out = self.path("part.mcap")
@@ -326,6 +338,40 @@ output_bags:
                 self.assertIn(message, said)
                 self.assertEqual(sorted(os.listdir(self.folder)), ["out.yaml", "robot"])
 
+    def test_all_outputs_are_checked_first(self):
+        self.robot()
+        os.makedirs(self.path("there"))
+        first = f"output_bags:\n- uri: {self.path('first')}\n  all: true\n"
+        for later, status, message in (
+            (f"- uri: {self.path('x')}\n  topics: [/none]\n", 2, "has no topic /none"),
+            (f"- uri: {self.path('x')}\n  all: true\n  storage_id: foo\n", 2, "rosbag1"),
+            (f"- uri: {self.path('there')}\n  all: true\n", 3, "there already exists"),
+            (f"- uri: {self.path('first')}/\n  all: true\n", 2, "line 4: another output has the same uri"),
+        ):
+            with self.subTest(later):
+                said = self.convert(first + later, "-o", self.path("out.yaml"), status=status).stderr
+                self.assertIn(message, said)
+                self.assertEqual(sorted(os.listdir(self.folder)), ["out.yaml", "robot", "there"])
+        for options, message in (
+            (["-o", self.path("out.yaml"), "-e", "map"], "chooses the topics of each output"),
+            (["--output-options", self.path("out.yaml"), "-o", self.path("y")], "exclude each other"),
+        ):
+            self.assertIn(message, self.convert(first, *options, status=2).stderr)
+        self.assertFalse(os.path.exists(self.path("first")))
+
+    def test_errors_and_summary_name_what_was_asked_for(self):
+        bag = self.robot()
+        out = self.path("small")
+        small = subprocess.run(
+            [bag_command_test.TIMEBASE, "bag", "convert", bag, "-o", out], capture_output=True, text=True,
+            timeout=LIMIT_S, restore_signals=False,  # SIGXFSZ stays ignored
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200)),
+        )
+        self.assertEqual(small.returncode, 3, small.stderr)
+        self.assertIn(out + "/", small.stderr)
+        self.assertNotIn(".small.", small.stderr)
+        self.assertEqual(os.listdir(self.folder), ["robot"])
+
     def test_our_own_form_stays(self):
         """A name that ends in .yaml and is no file is that of a recording."""
         self.robot()
@@ -359,6 +405,13 @@ class ReindexTest(VerbTest):
                     self.assertEqual(self.read(metadata), before)
                 self.assertEqual(self.files(bag), files)
                 self.run_bag("check", bag)
+        other = self.path("other")
+        with open(other, "w", encoding="utf-8") as file:
+            file.write("mine")
+        os.symlink(other, metadata + ".new")  # is not followed
+        self.run_bag("reindex", bag)
+        self.assertEqual((self.read(other), self.read(metadata)), ("mine", before))
+        self.assertFalse(os.path.islink(metadata))
 
     def files(self, bag):
         return {

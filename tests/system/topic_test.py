@@ -71,6 +71,8 @@ class TopicTest(ObservingTest):
         messages = [line["message"] for line in self.lines(echo)]
         stamps = [one["header"]["stamp"]["sec"] * SECOND + one["header"]["stamp"]["nanosec"] for one in messages]
         self.assertEqual(stamps, sorted(set(stamps)))
+        status, out, errors = self.result("topic", "pub", "-1", "-w", "0", "/empty", "std_msgs/msg/Empty")
+        self.assertEqual((status, out.splitlines()[0]), (0, "publishing #1:"), errors)
         self.assertEqual(messages[0]["pose"], {"position": {"x": 1.5, "y": 0.0, "z": 0.0},
                                                "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0}})
 
