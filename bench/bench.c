@@ -82,9 +82,11 @@ static const struct {
 #endif
 #ifndef TB_BENCH_COMMAND
     {"observe_cpu", "built without TB_WITH_ROS2 or the command"},
+    {"convert_zstd, sqlite_to_mcap, record_cpu",
+     "built without TB_WITH_BAG, TB_WITH_ROS2 or the command"},
 #endif
 #ifndef TB_BENCH_PLAY
-    {"play_max, play_jitter_p99", "built without TB_WITH_BAG or TB_WITH_ROS2"},
+    {"play_*", "built without TB_WITH_BAG or TB_WITH_ROS2"},
 #endif
     {NULL, NULL},
 };
@@ -153,7 +155,8 @@ static const struct {
     {observe_rows, &observe_row_count},
 #endif
 #if defined(TB_BENCH_COMMAND) && defined(TB_BENCH_BAG)
-    {info_rows, &info_row_count},
+    {info_rows, &info_row_count},         {convert_rows, &convert_row_count},
+    {record_rows, &record_row_count},
 #endif
 #ifdef TB_BENCH_RCL_NODE
     {rcl_rows, &rcl_row_count},
@@ -251,6 +254,9 @@ int main(int argc, char **argv)
 #endif
 #ifdef TB_BENCH_COMMAND
   if (argc == 2 && !strcmp(argv[1], BENCH_OBSERVE_PEER)) return bench_observe_peer();
+#endif
+#if defined(TB_BENCH_COMMAND) && defined(TB_BENCH_BAG)
+  if (argc == 4 && !strcmp(argv[1], BENCH_RECORD_PEER)) return bench_record_peer(argv[2], argv[3]);
 #endif
 #ifdef TB_BENCH_PLAY
   if (argc == 4 && !strcmp(argv[1], BENCH_PLAY_PEER)) return bench_play_peer(argv[2], argv[3]);

@@ -70,8 +70,11 @@ int bench_observe_peer(void);
 extern const row_t observe_rows[];
 extern const int observe_row_count;
 #ifdef TB_BENCH_BAG
-extern const row_t info_rows[];
-extern const int info_row_count;
+extern const row_t info_rows[], convert_rows[], record_rows[];
+extern const int info_row_count, convert_row_count, record_row_count;
+/* The process that takes what the recorder records. */
+#define BENCH_RECORD_PEER "--record-peer"
+int bench_record_peer(const char *role, const char *number);
 #endif
 #endif
 #if defined(TB_BENCH_BAG) && defined(TB_BENCH_ROS2)

@@ -18,17 +18,27 @@
 #include "peer.h"
 #include "ros2_messages.h"
 
-#define MESSAGES     50000
-#define MESSAGE_SIZE 1024
-#define PERIOD_NS    TB_NS_PER_MS
-#define LIMIT_NS     (30 * TB_NS_PER_S)
-#define QUIET_US     200000 /* the time that the player gives discovery */
-#define ROUNDS       25
-#define TAKEN        32
-#define TURNS        40
-#define SLEEPS       250 /* of each, per turn */
-#define GUARD_NS     (10 * TB_NS_PER_MS)
-#define NAME         "rt/bench/play"
+#define PERIOD_NS  TB_NS_PER_MS
+#define LIMIT_NS   (30 * TB_NS_PER_S)
+#define QUIET_US   200000 /* the time that the player gives discovery */
+#define ROUNDS_MAX 25
+#define TAKEN      32
+#define TURNS      40
+#define SLEEPS     250 /* of each, per turn */
+#define GUARD_NS   (10 * TB_NS_PER_MS)
+#define NAME       "rt/bench/play"
+
+/* What is played. */
+typedef struct load {
+  int messages;
+  size_t size; /* of each, with its header */
+  int rounds;
+  bool batched; /* the bare writer's messages go in packets, each after a millisecond at most */
+} load_t;
+
+static const load_t medium = {50000, 1024, 25, false};
+static const load_t small = {50000, 100, 5, true};
+static const load_t image = {100, 1000000, 5, false};
 
 /* ---- the process that reads ---- */
 
@@ -88,19 +98,20 @@ int bench_play_peer(const char *role, const char *count)
 /* ---- the recording ---- */
 
 typedef struct stage {
+  const load_t *load;
   char folder[64], bag[80];
   tb_qos_overrides_t *overrides;
   tb_ros2_context_t *context;
   peer_t peer;
 } stage_t;
 
-static void message_fill(uint8_t message[MESSAGE_SIZE], int number)
+static void message_fill(uint8_t *message, size_t size, int number)
 {
-  const uint32_t length = MESSAGE_SIZE - 8;
-  memset(message, 'a' + number % 26, MESSAGE_SIZE);
+  const uint32_t length = (uint32_t)size - 8;
+  memset(message, 'a' + number % 26, size);
   memcpy(message, "\0\1\0\0", 4); /* little endian */
   memcpy(message + 4, &length, sizeof length);
-  message[MESSAGE_SIZE - 1] = 0;
+  message[size - 1] = 0;
 }
 
 static bool bag_make(stage_t *stage)
@@ -115,12 +126,14 @@ static bool bag_make(stage_t *stage)
   snprintf(stage->bag, sizeof stage->bag, "%s/bag", stage->folder);
   bool good = !tb_bag_writer_create(stage->bag, &options, &writer, NULL) &&
               !tb_bag_writer_add_topic(writer, &topic, &index, NULL);
-  for (int i = 0; i < MESSAGES && good; i++) {
-    uint8_t message[MESSAGE_SIZE];
-    message_fill(message, i);
-    good =
-        !tb_bag_writer_write(writer, index, PERIOD_NS * (i + 1), 0, message, sizeof message, NULL);
+  uint8_t *message = malloc(stage->load->size);
+  good = good && message;
+  for (int i = 0; i < stage->load->messages && good; i++) {
+    message_fill(message, stage->load->size, i);
+    good = !tb_bag_writer_write(writer, index, PERIOD_NS * (i + 1), 0, message, stage->load->size,
+                                NULL);
   }
+  free(message);
   return !tb_bag_writer_close(writer, NULL) && good;
 }
 
@@ -135,14 +148,14 @@ static void bag_remove(const stage_t *stage)
   rmdir(stage->folder);
 }
 
-/* The peer reports after each `messages` messages. Nothing may be lost, so the history is that of
- * the bare writer, and not that of rosbag2. */
-static bool stage_open(stage_t *stage, int messages)
+/* The peer reports each time that it has all messages. Nothing may be lost, so the history is that
+ * of the bare writer, and not that of rosbag2. */
+static bool stage_open(stage_t *stage, const load_t *load)
 {
   static const char overrides[] = "/bench/play: {reliability: reliable, history: keep_all}";
   char count[16];
-  *stage = (stage_t){.peer = PEER_NONE};
-  snprintf(count, sizeof count, "%d", messages);
+  *stage = (stage_t){.load = load, .peer = PEER_NONE};
+  snprintf(count, sizeof count, "%d", load->messages);
   return bag_make(stage) &&
          !tb_qos_overrides_parse(overrides, strlen(overrides), &stage->overrides, NULL) &&
          !tb_ros2_context_create(NULL, &stage->context, NULL) &&
@@ -213,7 +226,7 @@ static bool playing_open(playing_t *playing, const stage_t *stage,
 {
   tb_ros2_play_transport_options_t how = TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT;
   how.qos_overrides = stage->overrides;
-  *playing = (playing_t){.given_ns = calloc(MESSAGES, sizeof(int64_t))};
+  *playing = (playing_t){.given_ns = calloc((size_t)stage->load->messages, sizeof(int64_t))};
   if (sem_init(&playing->settled, 0, 0) || !playing->given_ns ||
       tb_bag_reader_open(stage->bag, NULL, &playing->reader, NULL) ||
       tb_ros2_play_transport_create(stage->context, &how, &playing->transport, NULL))
@@ -236,9 +249,9 @@ static void playing_close(playing_t *playing)
 /* ---- as fast as possible ---- */
 
 /* In thousand messages a second, at the reader. */
-static double rate_of(const tally_t *tally)
+static double rate_of(const load_t *load, const tally_t *tally)
 {
-  return (MESSAGES - 1) * 1e6 / (double)(tally->last_ns - tally->first_ns);
+  return (load->messages - 1) * 1e6 / (double)(tally->last_ns - tally->first_ns);
 }
 
 static bool play_fastest(const stage_t *stage)
@@ -277,14 +290,16 @@ static bool type_find(bare_writer_t *bare, const dds_qos_t *qos)
   return done;
 }
 
-static bool bare_open(bare_writer_t *bare)
+static bool bare_open(bare_writer_t *bare, const load_t *load)
 {
   dds_qos_t *qos = qos_make();
   bare->participant = peer_participant();
-  bare->samples = calloc(MESSAGES, sizeof(struct ddsi_serdata *));
+  bare->samples = calloc((size_t)load->messages, sizeof(struct ddsi_serdata *));
   bool done = bare->samples && type_find(bare, qos);
+  dds_write_set_batch(load->batched); /* of the writers that are created from now on */
   bare->writer =
       dds_create_writer(bare->participant, topic_make(bare->participant, NAME), qos, NULL);
+  dds_write_set_batch(false);
   dds_delete_qos(qos);
   return done && bare->writer > 0;
 }
@@ -296,16 +311,18 @@ static void bare_close(bare_writer_t *bare)
   free(bare->samples);
 }
 
-static bool samples_make(bare_writer_t *bare)
+static bool samples_make(bare_writer_t *bare, const load_t *load)
 {
-  for (int i = 0; i < MESSAGES; i++) {
-    uint8_t message[MESSAGE_SIZE];
-    const ddsrt_iovec_t part = {.iov_base = message, .iov_len = sizeof message};
-    message_fill(message, i);
-    bare->samples[i] = ddsi_serdata_from_ser_iov(bare->type, SDK_DATA, 1, &part, sizeof message);
-    if (!bare->samples[i]) return false;
+  uint8_t *message = malloc(load->size);
+  const ddsrt_iovec_t part = {.iov_base = message, .iov_len = load->size};
+  bool done = message;
+  for (int i = 0; i < load->messages && done; i++) {
+    message_fill(message, load->size, i);
+    bare->samples[i] = ddsi_serdata_from_ser_iov(bare->type, SDK_DATA, 1, &part, load->size);
+    done = bare->samples[i];
   }
-  return true;
+  free(message);
+  return done;
 }
 
 static bool matched(dds_entity_t writer)
@@ -317,31 +334,45 @@ static bool matched(dds_entity_t writer)
   return status.current_count > 0;
 }
 
-static bool write_bare(void)
+static bool samples_write(const bare_writer_t *bare, const load_t *load)
+{
+  bool done = true;
+  int64_t flushed_ns = bench_now_ns();
+  for (int i = 0; i < load->messages && done; i++) {
+    done = dds_writecdr(bare->writer, bare->samples[i]) == DDS_RETCODE_OK;
+    if (!load->batched || bench_now_ns() - flushed_ns < TB_NS_PER_MS) continue;
+    dds_write_flush(bare->writer);
+    flushed_ns = bench_now_ns();
+  }
+  dds_write_flush(bare->writer);
+  return done;
+}
+
+static bool write_bare(const load_t *load)
 {
   bare_writer_t bare = {0};
-  bool done = bare_open(&bare) && samples_make(&bare) && matched(bare.writer);
+  bool done = bare_open(&bare, load) && samples_make(&bare, load) && matched(bare.writer);
   usleep(QUIET_US);
-  for (int i = 0; i < MESSAGES && done; i++)
-    done = dds_writecdr(bare.writer, bare.samples[i]) == DDS_RETCODE_OK;
-  done = done && dds_wait_for_acks(bare.writer, LIMIT_NS) == DDS_RETCODE_OK;
+  done = done && samples_write(&bare, load) &&
+         dds_wait_for_acks(bare.writer, LIMIT_NS) == DDS_RETCODE_OK;
   bare_close(&bare);
   return done;
 }
 
 static bool race(const stage_t *stage, result_t *out)
 {
-  double ours[ROUNDS], bare[ROUNDS];
-  for (int i = -1; i < ROUNDS; i++) { /* once to warm up */
+  const load_t *load = stage->load;
+  double ours[ROUNDS_MAX], bare[ROUNDS_MAX];
+  for (int i = -1; i < load->rounds; i++) { /* once to warm up */
     tally_t played, written;
-    if (!write_bare() || !tally_read(stage, &written) || !play_fastest(stage) ||
+    if (!write_bare(load) || !tally_read(stage, &written) || !play_fastest(stage) ||
         !tally_read(stage, &played))
       return false;
     if (i < 0) continue;
-    ours[i] = rate_of(&played);
-    bare[i] = rate_of(&written);
+    ours[i] = rate_of(load, &played);
+    bare[i] = rate_of(load, &written);
   }
-  *out = (result_t){bench_median(ours, ROUNDS), bench_median(bare, ROUNDS)};
+  *out = (result_t){bench_median(ours, load->rounds), bench_median(bare, load->rounds)};
   return true;
 }
 
@@ -351,10 +382,25 @@ static bool finish(const row_t *row, stage_t *stage, bool done)
   return done || bench_fail(row, "the processes did not meet, or messages did not arrive");
 }
 
-static bool play_max(const row_t *row, result_t *out)
+static bool play_load(const row_t *row, const load_t *load, result_t *out)
 {
   stage_t stage;
-  return finish(row, &stage, stage_open(&stage, MESSAGES) && race(&stage, out));
+  return finish(row, &stage, stage_open(&stage, load) && race(&stage, out));
+}
+
+static bool play_max(const row_t *row, result_t *out)
+{
+  return play_load(row, &medium, out);
+}
+
+static bool play_max_small(const row_t *row, result_t *out)
+{
+  return play_load(row, &small, out);
+}
+
+static bool play_max_image(const row_t *row, result_t *out)
+{
+  return play_load(row, &image, out);
 }
 
 /* ---- in time ---- */
@@ -459,7 +505,7 @@ static bool play_jitter_p99(const row_t *row, result_t *out)
   playing_t playing = {0};
   tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
   options.start_paused = true;
-  bool done = stage_open(&stage, MESSAGES) && playing_open(&playing, &stage, &options, true) &&
+  bool done = stage_open(&stage, &medium) && playing_open(&playing, &stage, &options, true) &&
               take_turns(&playing, out);
   playing_close(&playing);
   return finish(row, &stage, done);
@@ -467,6 +513,8 @@ static bool play_jitter_p99(const row_t *row, result_t *out)
 
 const row_t play_rows[] = {
     {"play_max", "k/s", "dds_writecdr out of memory", 0.9, play_max, 0},
+    {"play_max_small", "k/s", "dds_writecdr in batches of 1 ms", 0.8, play_max_small, 0},
+    {"play_max_image", "k/s", "dds_writecdr out of memory", 0.95, play_max_image, 0},
     {"play_jitter_p99", "us", "clock_nanosleep to the same times", 1.5, play_jitter_p99, 0},
 };
 const int play_row_count = sizeof play_rows / sizeof *play_rows;
