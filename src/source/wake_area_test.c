@@ -89,10 +89,12 @@ static void *sleeper_run(void *argument)
 
 static void sleeper_start(sleeper_t *sleeper, const shared_t *f, int64_t until_ns, int64_t for_ns)
 {
-  uint32_t before = tb_source_timeline(f->source)->sleepers;
+  tb_timeline_t *timeline = tb_source_timeline(f->source);
+  tb__mutex_lock(&timeline->mutex);
+  uint32_t before = timeline->sleepers;
+  tb__mutex_unlock(&timeline->mutex);
   *sleeper = (sleeper_t){.f = f, .until_ns = until_ns, .for_ns = for_ns};
   assert_int_equal(pthread_create(&sleeper->thread, NULL, sleeper_run, sleeper), 0);
-  tb_timeline_t *timeline = tb_source_timeline(f->source);
   for (bool waits = false; !waits; sched_yield()) {
     tb__mutex_lock(&timeline->mutex);
     waits = timeline->sleepers > before;
