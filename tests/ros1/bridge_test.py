@@ -24,6 +24,7 @@ import ros1_test
 from command_test import LOOPBACK, Process, bag_make
 from ros1_graph import LIMIT_S, SECOND, wait_until
 from ros1_test import Roscore
+from terminal import Terminal
 
 START_S = 1_700_000_000
 DOMAIN = 96  # to 99, one for each test in turn
@@ -220,15 +221,14 @@ class BridgeTest(ros1_graph.Ros1Test):
         player.child.send_signal(signal.SIGINT)
         player.wait()
         carried = bridge.summary()
-        self.assertEqual((carried["dropped"], carried["jumps_forward"], carried["summary"]), (0, 0, True))
+        self.assertEqual((carried["dropped"], carried["summary"]), (0, True))  # rosbag may stall and catch up
         self.assertGreater(carried["repeated"], 50)
         self.assertLess(carried["largest_backward_ns"], -SECOND)
         self.assertTrue(0 < carried["latency_median_ns"] <= carried["latency_p99_ns"], carried)
         for watch in watches:
             watch.expect_report(lambda reports: reports[-1]["time_ns"] == carried["time_ns"])
             seen = watch.summary()
-            self.assertEqual((seen["jumps_backward"], seen["jumps_forward"], seen["time_ns"]),
-                             (carried["jumps_backward"], 0, carried["time_ns"]))
+            self.assertEqual((seen["jumps_backward"], seen["time_ns"]), (carried["jumps_backward"], carried["time_ns"]))
             self.assertLessEqual(seen["ticks"], carried["ticks"])
             self.assertGreater(seen["ticks"], 0.5 * carried["ticks"])  # the newest alone, on a busy machine
         self.assertEqual(self.sim_time()[0], -1)
@@ -560,21 +560,27 @@ class BridgeTest(ros1_graph.Ros1Test):
     def test_serve_drives_both_graphs(self):
         """From one timeline: both are within a tick of each other, and end at the same time."""
         tick_ns = SECOND // 10
-        server = self.timebase("serve", "--ros1", "--start", "100", "--hz", "10", "--until", "107")
+        server = Terminal(self, [TIMEBASE, "serve", "--ros1", "--start", "100", "--hz", "10", "--until", "104", "--paused"],
+                          self.environment)
+        server.expect(b"paused")
         self.until_sim_time()
         watch = self.timebase("watch", "--json")
         children = self.followers()
         for child in children:
-            child.until(lambda now: now["ticks"] > 5, "ticks")
+            child.until(lambda now: now["now_ns"] == 100 * SECOND, "the start")
+        watch.expect_report(lambda reports: reports[-1]["time_ns"] == 100 * SECOND)
+        server.write(b" ")
 
         def is_near():
             reports = watch.expect_report(lambda reports: reports[-1]["ticks"] > 0)
             return all(abs(child.read()["now_ns"] - reports[-1]["time_ns"]) <= tick_ns for child in children)
         wait_until(is_near, "times within a tick")
-        self.assertEqual(server.wait(), 0)
+        server.expect(b"ended at 104")
+        self.assertEqual(server.child.wait(LIMIT_S), 0)
         for child in children:
-            child.until(lambda now: now["now_ns"] == 107 * SECOND, "the end")
-        self.assertEqual(watch.summary()["time_ns"], 107 * SECOND)
+            child.until(lambda now: now["now_ns"] == 104 * SECOND, "the end")
+        watch.expect_report(lambda reports: reports[-1]["time_ns"] == 104 * SECOND)
+        self.assertEqual(watch.summary()["time_ns"], 104 * SECOND)
 
 
 if __name__ == "__main__":

@@ -216,7 +216,9 @@ static void publish_kept(work_t *work)
 {
   int64_t step_ns = ros_ns - work->number; /* since the message before */
   if (!ros_ns) return;
-  work->value_ns += work->number && step_ns < 0 ? work->period_ns : step_ns;
+  /* At a jump less than the time that has passed: or the stamps may be ahead by more than the jump.
+   */
+  work->value_ns += work->number && step_ns < 0 ? NS_PER_MS : step_ns;
   work->number = ros_ns;
   publish(work, work->value_ns, NULL);
 }

@@ -311,12 +311,20 @@ class StampsTest(AuditTest):
         self.sim(
             "node driver -p use_sim_time:=true", "header /good 20 ros", f"header /bad 20 {header}"
         )
-        report = self.until(lambda report: rule in report["by_rule"] and report["topics_sampled"] == 2)
-        (finding,) = report["findings"]
-        self.assertEqual((finding["rule"], finding["severity"], finding["cause"]), (rule, severity, "/driver"))
-        (subject,) = finding["subjects"]
-        self.assertEqual(subject["name"], "/bad")
-        self.assertRegex(subject["evidence"][0], pattern)
+
+        def is_right(report):  # a message that the machine delays has another age
+            found = [
+                (finding["rule"], finding["severity"], finding["cause"], subject["name"])
+                for finding in report["findings"]
+                for subject in finding["subjects"]
+            ]
+            return (
+                report["topics_sampled"] == 2
+                and found == [(rule, severity, "/driver", "/bad")]
+                and re.search(pattern, report["findings"][0]["subjects"][0]["evidence"][0])
+            )
+
+        self.until(is_right)
 
     def test_zero(self):
         self.check("zero", "stamp-zero", r"^(\d+) of \1 stamps are 0$", "error")
@@ -427,10 +435,21 @@ class LogTest(AuditTest):
         while "log-evidence" not in [finding["rule"] for finding in report["findings"]]:
             report = json.loads(watch.expect("{").string)
         self.assertEqual(report["findings"][0]["cause"], None)
-        self.ask(sim, "jump -500")
-        while report["findings"][0]["rule"] != "clock-backwards":
-            report = json.loads(watch.expect("{").string)
-        self.assertEqual([caused["rule"] for caused in report["findings"][0]["caused"]], ["log-evidence"])
+        deadline = time.monotonic() + LIMIT_S
+        while True:
+            self.ask(sim, "jump -50")
+            while "clock-backwards" not in (caused := self.caused(report)):
+                report = json.loads(watch.expect("{").string)
+            if "log-evidence" in caused["clock-backwards"]:
+                break
+            self.assertLess(time.monotonic(), deadline, report)
+            while "clock-backwards" in self.caused(report):  # a busy machine may log in another round
+                report = json.loads(watch.expect("{").string)
+
+    @staticmethod
+    def caused(report):
+        """By rule."""
+        return {finding["rule"]: [one["rule"] for one in finding["caused"]] for finding in report["findings"]}
 
 
 class ManifestTest(AuditTest):

@@ -12,13 +12,14 @@ import bisect
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 import unittest
 
 import command_test
-from command_test import LIMIT_S, SECOND, TRIES, CommandTest, Process
+from command_test import LIMIT_S, SECOND, CommandTest, Process
 
 PEER = None
 HZ = 100
@@ -93,7 +94,8 @@ class ClockErrorTest(CommandTest):
 
     def check(self, factor):
         tried = []
-        for _ in range(TRIES):
+        deadline = time.monotonic() + LIMIT_S
+        while time.monotonic() < deadline:
             printed, reads = self.measure(factor)
             self.assertGreater(len(reads), 500)
             errors = sorted(error for _, error, _, _ in reads)
@@ -125,7 +127,8 @@ class ClockErrorTest(CommandTest):
     def test_what_meets_the_manifest(self):
         """The factor that is printed for an error gives it, within what two runs differ by."""
         self.peer("serve", "2", str(HZ)).expect("tick")
-        for _ in range(TRIES):
+        deadline = time.monotonic() + LIMIT_S
+        while time.monotonic() < deadline:
             status, out, err = self.result("wait", "--json", "--max-error", "10ms", "--limit", "3s")
             self.assertEqual(status, 1, err)
             facts = json.loads(out)
@@ -140,7 +143,7 @@ class ClockErrorTest(CommandTest):
         self.assertGreater(facts["rate_for_max_error_hz"], HZ)
         watch = self.run_command("watch", "--duration", "2.5", "--max-error", "10ms")
         self.assertEqual(watch.wait(), 1, watch.errors)
-        self.assertRegex(watch.seen[1], r" error \d+\.\d ms$")
+        self.assertTrue(any(re.search(r" error \d+\.\d ms$", line) for line in watch.seen[:-1]), watch.seen)
         self.assertRegex(
             watch.seen[-1],
             r"^its time is wrong by at most \d+\.\d ms \(allowed are 10\.0 ms: "

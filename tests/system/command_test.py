@@ -419,11 +419,16 @@ class PlayTest(CommandTest):
                 *("--start-offset", "1.7", "--playback-duration", "0.3", "--start-paused"),
             )
             probe.expect(f"two after started 0 {self.START + 17 * SECOND // 10} ")
-            self.assertEqual(self.result("ctl", "resume")[0], 0)
+            self.resume()
             probe.expect_tick(self.START + 2 * SECOND)
             self.assertEqual(player.wait(), 0, player.errors)
             self.assertIn(f"at 2.00 s of 2.00 s: {count} message", player.seen[-1])
             probe.end()
+
+    def resume(self):
+        """The paused player, which it waits for."""
+        status, _, err = self.result("ctl", "/rosbag2_player", "resume", "--wait", "60s", "--limit", "60s")
+        self.assertEqual(status, 0, err)
 
     def test_limits_may_leave_nothing_to_play(self):
         bag = self.bag_of_two()
@@ -464,7 +469,7 @@ class PlayTest(CommandTest):
                 *("--clock", "100", "--rate", "10", "--start-offset", "0.5", "--start-paused"),
             )
             probe.expect(f"two after started 0 {start_ns + SECOND // 2} ")
-            self.assertEqual(self.result("ctl", "resume")[0], 0)
+            self.resume()
             self.assertEqual(player.wait(), 0, player.errors)
             self.assertIn("at 2.00 s of 2.00 s: 1 message", player.seen[-1])
             probe.end()

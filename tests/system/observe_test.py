@@ -466,10 +466,10 @@ class ObserveTest(ObservingTest):
 
     def test_a_gap(self):
         peer, observer = self.ready("/gap")
-        self.tell(peer, "send /gap 20 now 0 0", "send /gap 1 now 0 0 1500", "send /gap 5 now 0 0")
+        self.tell(peer, "send /gap 20 now 0 0", "send /gap 1 now 0 0 2500", "send /gap 5 now 0 0")
         gap = self.until_messages(observer, "/gap", 26)
         self.assertGreaterEqual(gap["gaps"], 1)
-        self.assertGreaterEqual(gap["longest_gap_ms"], 1500)
+        self.assertGreaterEqual(gap["longest_gap_ms"], 1500)  # what came before it may have come late
 
     # --- definitions ---
 

@@ -425,7 +425,7 @@ class RecordTest(CommandTest):
             ages.append(self.kill_once(generator, index))
         print("the oldest that was missing, in s:", ages, flush=True)
         for part in (ages[0:4:2], ages[1:4:2], ages[0:2], ages[2:4]):
-            self.assertLessEqual(min(part), 1, ages)  # each, but for what the machine held up
+            self.assertLessEqual(min(part), 1.9, ages)  # each, but for what the machine held up
         self.assertLessEqual(sorted(ages)[len(ages) // 2], 5, ages)
 
     def test_a_stopped_recorder_does_not_hold_up_a_publisher(self):

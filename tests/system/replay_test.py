@@ -244,14 +244,15 @@ class ReplayTest(CommandTest):
         found = json.loads(self.run_command("check", self.bag, "--json", status=1).stdout)
         findings = [finding for finding in found["findings"] if finding["rule"] != "clock-gap"]
         self.assertEqual([finding["rule"] for finding in findings], ["clock-backwards"], found["findings"])
-        self.assertEqual(findings[0]["caused"], [])
+        caused = {finding["rule"] for finding in findings[0]["caused"]}
+        self.assertLessEqual(caused, {"stale-epoch"})  # of what was on its way at the reset: check_stamps
         self.assertEqual(found["log_times"]["are"], "ROS time")
         self.assertTrue(found["log_times"]["declared"])
         self.assertEqual(found["runs"], 2)
         for topic in found["topics"]:
             if topic["name"] in PERIODS_NS:
                 self.assertEqual(topic["stamps_are"], "ROS time")
-                self.assertEqual(topic["stamps_confidence"], 1)
+                self.assertGreater(topic["stamps_confidence"], 0.9)
 
     def test_the_real_job(self):
         sent = self.record(self.run_and_reset)

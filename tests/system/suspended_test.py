@@ -8,11 +8,12 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import time
 import unittest
 
 import command_test
-from command_test import LIMIT_S, SECOND, CommandTest, bag_make
+from command_test import LIMIT_S, SECOND, TRIES, CommandTest, bag_make
 
 ROUNDS = 4
 
@@ -52,8 +53,17 @@ class SuspendedTest(CommandTest):
         seed = int(os.environ.get("TB_TEST_SEED", time.time_ns() % 1_000_000_000))
         print(f"seed {seed}: TB_TEST_SEED={seed} repeats it", flush=True)
         generator = random.Random(seed)
-        bag = bag_make(self.folder, self.START, step_ns, 100 * SECOND // step_ns)
-        player = self.run_command("play", bag, *clock, *options)
+        bag = bag_make(tempfile.mkdtemp(dir=self.folder), self.START, step_ns, 100 * SECOND // step_ns)
+        late = []
+        while len(late) < TRIES:  # the machine may be so busy that it is late between the stops
+            late.append(self.play_with_stops(generator, ("play", bag, *clock, *options)))
+            if not late[-1]:
+                return
+        self.fail(late)
+
+    def play_with_stops(self, generator, words):
+        """What it prints of being late."""
+        player = self.run_command(*words)
         position = lambda: float(player.expect(r"time ([\d.]+) s ").group(1))
         position()
         self.prefer(player.child.pid)
@@ -64,8 +74,9 @@ class SuspendedTest(CommandTest):
                 pass
         player.child.send_signal(signal.SIGINT)
         self.assertEqual(player.wait(), 0, player.errors)
-        self.assertFalse([line for line in player.errors if line], player.errors)
-        self.assertNotIn(" late", player.seen[-1])
+        errors = [line for line in player.errors if line]
+        self.assertFalse([line for line in errors if "playback fell " not in line], errors)
+        return errors + [line for line in player.seen[-1:] if " late" in line]
 
     def test_a_sparse_recording(self):
         self.check_stops(SECOND // 10)
