@@ -170,6 +170,14 @@ void bridge_sources_look(bridge_sources_t *sources, const char *const *names, si
   pthread_mutex_unlock(&sources->mutex);
 }
 
+bool bridge_sources_are_none(bridge_sources_t *sources)
+{
+  pthread_mutex_lock(&sources->mutex);
+  bool are_none = sources->count == 0;
+  pthread_mutex_unlock(&sources->mutex);
+  return are_none;
+}
+
 bool bridge_sources_are_many(bridge_sources_t *sources)
 {
   pthread_mutex_lock(&sources->mutex);

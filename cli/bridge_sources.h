@@ -49,6 +49,7 @@ bool bridge_source_is_due(const bridge_source_t *source, int64_t now_ns);
 /* That it has been opened, or not with that error. */
 void bridge_source_opened(bridge_source_t *source, tb_status_t status, int64_t now_ns);
 
+bool bridge_sources_are_none(bridge_sources_t *sources);
 /* No node publishes the topic any more: frees all that have no message waiting. */
 void bridge_sources_forget(bridge_sources_t *sources, void (*close)(bridge_source_t *source));
 

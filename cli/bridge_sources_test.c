@@ -130,7 +130,7 @@ static void test_what_nobody_publishes_any_more_is_freed(void **state)
   bridge_source_release(waiting);
   bridge_sources_forget(&sources, close_one);
   assert_int_equal(closed, 3);
-  assert_int_equal(sources.count, 0);
+  assert_true(bridge_sources_are_none(&sources));
   assert_false(take_number(1)->is_open);
   closed = 0; /* counted at the end */
 }

@@ -340,7 +340,7 @@ static bool is_published(const bridge_topic_t *topic, const bridge_view_t *view)
 static void forget_sources(bridge_topic_t *topic, const bridge_view_t *view)
 {
   int64_t now_ns = bridge_now_ns(topic->ends);
-  if (is_published(topic, view)) {
+  if (bridge_sources_are_none(&topic->sources) || is_published(topic, view)) {
     topic->unpublished_ns = 0;
   } else if (!topic->unpublished_ns) {
     topic->unpublished_ns = now_ns;

@@ -115,7 +115,7 @@ const char *command_option_name(void)
 static const char *on_ros1(const command_t *command)
 {
   static const char *const others[][2] = {
-      {"now", "'timebase watch --ros1' shows the time of its /clock, and others use the system's"},
+      {"now", "'TIMEBASE_SOURCE=ros1 timebase now --ros' prints the time that nodes of ROS 1 have"},
       {"sim-time",
        "it has one value for all nodes: 'timebase param --ros1 set /use_sim_time true'"},
       {"observe", "see 'timebase topic hz|bw|delay TOPIC --ros1' and 'timebase audit --ros1'"},

@@ -144,7 +144,7 @@ const command_t command_now = {
             "  --system    the wall clock (default)\n"
             "  --steady    the clock that is never set, in seconds since boot\n"
             "  --ros       ROS time: the first tick on /clock, or of TIMEBASE_SOURCE if set\n"
-            "              (shm:NAME)\n"
+            "              (shm:NAME, ros1)\n"
             "  --limit D   with --ros: wait at most D for it (default 5s)\n"
             "  --domain N  with --ros: DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
             "  -h, --help  this text\n\n"
