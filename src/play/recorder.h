@@ -81,6 +81,7 @@ struct tb_recorder {
   size_t topic_count;
   int64_t clock_ns;  /* what the clock showed last, or will show after the current jump */
   bool stopped;      /* takes no more */
+  bool rests;        /* the writer thread is busy, or looks at the queue soon without being woken */
   bool broken;       /* the file system has failed, and not yet recovered */
   size_t file_count; /* at the last flush */
   uint64_t file_size;

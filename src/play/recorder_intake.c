@@ -14,6 +14,11 @@
 #define FORWARD_MIN ((tb_duration_t){TB_NS_PER_S + 1})
 #define EARLY_MAX   1000 /* of a topic: more than its publishers keep */
 
+/* What waits in the queue wakes a writer thread that rests when it is so much, or the cache's share
+ * of one in so many. */
+#define WAKE_BYTES (UINT64_C(64) << 10)
+#define WAKE_SHARE 8
+
 static void link_locked(tb_recorder_t *recorder, tb__record_list_t *list, tb__record_t *record)
     TB_REQUIRES(recorder->mutex);
 static tb__record_list_t *list_for_locked(tb_recorder_t *recorder, const tb__record_t *record)
@@ -364,6 +369,15 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
   return TB_OK;
 }
 
+static bool must_wake_locked(const tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
+
+static bool must_wake_locked(const tb_recorder_t *recorder)
+{
+  uint64_t bytes = atomic_load(&recorder->bytes);
+  return !recorder->options.snapshot_mode && (!recorder->rests || bytes > WAKE_BYTES ||
+                                              bytes > recorder->options.cache_size / WAKE_SHARE);
+}
+
 static tb_status_t take(tb_recorder_t *recorder, size_t index, const tb_recorder_message_t *message)
 {
   if (!recorder->options.snapshot_mode && !message->latched &&
@@ -374,6 +388,7 @@ static tb_status_t take(tb_recorder_t *recorder, size_t index, const tb_recorder
   if (!record) return TB_ERR_NO_MEMORY;
   tb__mutex_lock(&recorder->mutex);
   tb_status_t status = admit_locked(recorder, message, record, &pushed_out);
+  bool wakes = must_wake_locked(recorder);
   tb__mutex_unlock(&recorder->mutex);
   while (pushed_out) {
     tb__record_t *next = pushed_out->next;
@@ -382,7 +397,7 @@ static tb_status_t take(tb_recorder_t *recorder, size_t index, const tb_recorder
   }
   if (status)
     free(record);
-  else if (!recorder->options.snapshot_mode)
+  else if (wakes)
     tb__recorder_wake(recorder);
   return status;
 }

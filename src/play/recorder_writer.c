@@ -15,6 +15,10 @@
 #define NOTES_MAX      1000 /* of jumps: metadata.yaml is rewritten with each file */
 #define TEXT_SIZE      256
 
+/* After writing, messages are let gather for so long: to be woken for each costs more than to write
+ * it. */
+#define REST_NS (5 * TB_NS_PER_MS)
+
 static int64_t earlier(int64_t a, int64_t b)
 {
   return a < b ? a : b;
@@ -329,6 +333,7 @@ static tb__record_t *take_all(tb_recorder_t *recorder, bool *out_stopped, int64_
     tb__recorder_release_held_locked(recorder);
   *out_due_ns = recorder->held.first ? recorder->held_until_ns : INT64_MAX;
   tb__record_t *list = take_list_locked(recorder, &recorder->queue);
+  recorder->rests = list;
   tb__mutex_unlock(&recorder->mutex);
   return list;
 }
@@ -385,6 +390,14 @@ static void finish(tb_recorder_t *recorder)
   recorder->bag = NULL;
 }
 
+/* In the kernel's time, also while a test holds time: as if the thread were slow. What was put in
+ * the queue with a wake-up since `seen` ends it. */
+static void rest(tb_recorder_t *recorder, uint32_t seen)
+{
+  tb__futex_wait_kernel(&recorder->work, seen,
+                        (tb__deadline_t){TB__DEADLINE_STEADY, tb__real_steady_now_ns() + REST_NS});
+}
+
 void *tb__recorder_run(void *user)
 {
   tb_recorder_t *recorder = user;
@@ -395,6 +408,7 @@ void *tb__recorder_run(void *user)
     tb__record_t *list = take_all(recorder, &stopped, &held_due_ns);
     if (list) {
       write_all(recorder, list);
+      if (!stopped) rest(recorder, seen);
       continue;
     }
     if (stopped) break;
