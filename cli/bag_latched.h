@@ -24,7 +24,8 @@ typedef struct bag_latched_from {
 } bag_latched_from_t;
 
 /* Reads the recording up to `before_ns`, without payloads, if it has latched topics. Memory
- * does not grow with the sizes of what is kept, and the time for a message not with their number. *out is NULL if there is nothing. */
+ * does not grow with the sizes of what is kept, and the time for a message not with their number.
+ * *out is NULL if there is nothing. */
 tb_status_t bag_latched_find(const bag_latched_from_t *from, bag_latched_t **out,
                              tb_error_t *error);
 /* The next one, in the order of the recording, valid until the next call. TB_ERR_END, also for

@@ -146,7 +146,7 @@ class BridgeTest(ros1_graph.Ros1Test):
         self.environment = {**self.core.environment, "CYCLONEDDS_URI": LOOPBACK,
                             "ROS_DOMAIN_ID": str(self.domain)}
         command_test.CommandTest.domain_lock(self, self.domain)
-        self.core.master.deleteParam("/test", "/use_sim_time")
+        self.core.forget()
 
     # ---- processes ----
 

@@ -92,6 +92,17 @@ class Roscore:
     def set_sim_time(self, value):
         self.master.setParam("/test", "/use_sim_time", value)
 
+    def forget(self):
+        """What a test has left on the master: nodes that were killed."""
+        self.master.deleteParam("/test", "/use_sim_time")
+        calls = (self.master.unregisterPublisher, self.master.unregisterSubscriber, self.master.unregisterService)
+        for kind, lists in enumerate(self.master.getSystemState("/test")[2]):
+            for name, nodes in lists:
+                for node in set(nodes) - {"/rosout"}:
+                    uri = (self.master.lookupService("/test", name) if kind == 2
+                           else self.master.lookupNode("/test", node))
+                    calls[kind](node, name, uri[2])
+
     def is_registered(self, name, topic="/clock"):
         """As a subscriber."""
         subscribers = dict(self.master.getSystemState("/test")[2][1])

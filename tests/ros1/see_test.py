@@ -74,24 +74,13 @@ class Graph(GraphTest):
     """One roscore for all tests, which leave it as they found it."""
 
     def setUp(self):
-        self.addCleanup(self.forget)
+        self.addCleanup(self.core.forget)
 
     @staticmethod
     def stop(child, by=None):
         """One of Debian's ROS 1 is killed, which is quicker."""
         is_foreign = child.args[0].startswith("/usr/")
         ros1_graph.stop(child, by or (signal.SIGKILL if is_foreign else signal.SIGINT))
-
-    def forget(self):
-        """What a test has left on the master: nodes that were killed."""
-        master = self.core.master
-        master.deleteParam("/test", "/use_sim_time")
-        calls = (master.unregisterPublisher, master.unregisterSubscriber, master.unregisterService)
-        for kind, lists in enumerate(master.getSystemState("/test")[2]):
-            for name, nodes in lists:
-                for node in set(nodes) - {"/rosout"}:
-                    uri = master.lookupService("/test", name) if kind == 2 else master.lookupNode("/test", node)
-                    calls[kind](node, name, uri[2])
 
     def topics_of(self, name, kind):
         return [topic for topic, nodes in self.core.master.getSystemState("/test")[2][kind] if name in nodes]
