@@ -16,7 +16,7 @@ typedef struct tb__manual_act {
 
 typedef struct tb__manual_pacer {
   tb__pacer_t base;
-  _Atomic int64_t steady_ns; /* other threads may read it, as in tb_player_status */
+  _Atomic int64_t steady_ns;    /* other threads may read it, as in tb_player_status */
   const tb__manual_act_t *acts; /* in order; each is done in the first wait that reaches it */
   size_t act_count, next_act;
   void *user;
