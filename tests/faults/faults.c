@@ -116,7 +116,9 @@ int __real_fcntl(int fd, int command, void *lock);
 int __wrap_fcntl(int fd, int command, void *lock);
 int __wrap_fcntl(int fd, int command, void *lock)
 {
-  if (!fault_strikes(command == F_OFD_SETLK ? FAULT_SYSTEM : FAULT_HARMLESS, "fcntl"))
+  const struct flock *range = lock;
+  bool locks = command == F_OFD_SETLK && range->l_type != F_UNLCK;
+  if (!fault_strikes(locks ? FAULT_SYSTEM : FAULT_HARMLESS, "fcntl"))
     return __real_fcntl(fd, command, lock);
   errno = ENOLCK;
   return -1;
