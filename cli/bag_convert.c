@@ -64,6 +64,18 @@ static int convert_one(const command_t *command, const tb__output_words_t *outpu
   return result;
 }
 
+/* Also after one of which something could not be copied; not after a signal. The worst status. */
+static int write_all(const command_t *command, const tb__output_options_t *outputs, int argc,
+                     char **argv)
+{
+  int worst = EXIT_OK;
+  for (size_t i = 0; i < outputs->count && !*command_catch_signals(); i++) {
+    int result = convert_one(command, &outputs->outputs[i], true, argc, argv);
+    if (result > worst) worst = result;
+  }
+  return worst;
+}
+
 /* One after another, each from the recordings again. What is wrong with a later one is found before
  * the first is written. */
 static int convert_all(const command_t *command, const char *path, int argc, char **argv)
@@ -76,10 +88,7 @@ static int convert_all(const command_t *command, const char *path, int argc, cha
                                           : command_failed(command, error.status, &error);
   for (size_t i = 0; i < outputs.count && !result; i++)
     result = convert_one(command, &outputs.outputs[i], false, argc, argv);
-  for (size_t i = 0; i < outputs.count && (!result || result == EXIT_CHECK); i++) {
-    int its_result = convert_one(command, &outputs.outputs[i], true, argc, argv);
-    if (its_result) result = its_result;
-  }
+  if (!result) result = write_all(command, &outputs, argc, argv);
   tb__output_options_fini(&outputs);
   return result;
 }
@@ -136,8 +145,9 @@ const command_t command_bag_convert = {
         "As in ros2 bag, recordings may be named with -i, and -o may be an existing file OUT.yaml\n"
         "that lists several outputs below 'output_bags', each with uri, storage_id, topics,\n"
         "regex and so on; other options hold for all of them, but topics are chosen there\n"
-        "only (no -e, -x, --topics). All outputs are checked before the first is written. With\n"
-        "--latched, parts that begin at --start have the latched messages from before it.\n\n"
+        "only (no -e, -x, --topics). Topics, times and places of all outputs are checked before\n"
+        "the first is written, and one that fails does not end the others. With --latched,\n"
+        "parts that begin at --start have the latched messages from before it.\n\n"
         "  -i, --input BAG [S]\n"
         "                     a recording; the format S is told from its files\n"
         "  --output-options YAML\n"

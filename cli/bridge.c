@@ -52,6 +52,8 @@ typedef struct bridge {
   bridge_clock_stats_t shown; /* by the last line */
   int64_t shown_ns, end_ns;
   bool is_suspended, has_hinted;
+  uint64_t jumps_before; /* backward, at jumps_ns: hint_at_two_streams */
+  int64_t jumps_ns;
 } bridge_t;
 
 /* --- showing --- */
@@ -95,9 +97,13 @@ static void put_topics(FILE *out, const bridge_t *bridge)
 }
 
 /* Once: as where a recorded /clock is played beside the player's own. */
-static void hint_at_two_streams(bridge_t *bridge, const bridge_clock_stats_t *stats)
+static void hint_at_two_streams(bridge_t *bridge, const bridge_clock_stats_t *stats, int64_t now_ns)
 {
-  uint64_t jumps = stats->jumps_backward - bridge->shown.jumps_backward;
+  uint64_t jumps = stats->jumps_backward - bridge->jumps_before;
+  if (now_ns - bridge->jumps_ns >= TB_NS_PER_S) {
+    bridge->jumps_before = stats->jumps_backward;
+    bridge->jumps_ns = now_ns;
+  }
   if (jumps < STREAMS_JUMPS || bridge->has_hinted) return;
   bridge->has_hinted = true;
   command_begin_warning(bridge->command);
@@ -154,7 +160,7 @@ static bool show(bridge_t *bridge)
     show_json(bridge, &stats, rate_hz);
   else
     show_text(bridge, &stats, rate_hz);
-  hint_at_two_streams(bridge, &stats);
+  hint_at_two_streams(bridge, &stats, now_ns);
   bridge->shown = stats;
   bridge->shown_ns = now_ns;
   return command_flush();

@@ -140,7 +140,7 @@ static void source_open(bridge_topic_t *topic, bridge_source_t *source)
   bridge_source_opened(source, status, bridge_now_ns(topic->ends));
   if (!status)
     topic->has_carried = true;
-  else if (!was_reported)
+  else if (!was_reported || source->is_open) /* for good now */
     refuse_source(topic, source, error.text);
 }
 

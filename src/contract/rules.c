@@ -124,8 +124,8 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
                            "filters are cleared each time.",
             .remedy_ros = "ros2 topic echo {subject}",
             .remedy_timebase = "timebase watch",
-            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', '--clock', '100', "
-                             "'--exclude-topics', '{subject}', bag])  # where a recorded /clock is "
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', bag, '--clock', '100', "
+                             "'--exclude-topics', '{subject}'])  # where a recorded /clock is "
                              "played beside the player's own, which a remap would move too",
         },
     [TB__RULE_CLOCK_QOS] =
