@@ -610,7 +610,7 @@ class ConvertTest(BagTest):
         cases = [
             (["convert", bag, "-s", "sqlite3"], "--output"),
             *(
-                ([command, bag, "-o", self.path("x"), "-s", "foo"], "--storage foo: unknown; use one of: sqlite3, mcap\n")
+                ([command, bag, "-o", self.path("x"), "-s", "foo"], "--storage foo: unknown; use one of: sqlite3, mcap, rosbag1\n")
                 for command in ("convert", "cut", "recover")
             ),
             (["convert", "-o", self.path("x")], "missing BAG"),
