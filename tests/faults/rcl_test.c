@@ -142,6 +142,7 @@ static void test_faults_of_further_nodes(void **state)
   assert_int_equal(rcl_clock_add_jump_callback(&first, threshold, ignore, NULL), RCL_RET_OK);
   assert_int_equal(rcl_timer_init2(&timer, &first, NULL, S, NULL, allocator, true), RCL_RET_OK);
   publish_and_wait(&first, S);
+  wait_for_slot(); /* or it is counted as left by whatever fails meanwhile */
   fault_sweep(a_node, NULL);
   assert_int_equal(rcl_timer_fini(&timer), RCL_RET_OK);
   assert_int_equal(rcl_clock_fini(&first), RCL_RET_OK);

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <timebase/shm_publisher.h>
+#include <timebase/shm_readers.h>
 #include <unistd.h>
 
 #include "standin.h"
@@ -39,6 +40,21 @@ static inline void following_end(void)
 static inline void publish(int64_t time_ns)
 {
   assert_ok(tb_shm_publisher_tick(publisher, time_ns, TB_JUMP_REASON_NONE));
+}
+
+/* Until the thread that follows has its wake slot: clocks can be read before. */
+static inline void wait_for_slot(void)
+{
+  char name[64];
+  size_t count;
+  snprintf(name, sizeof name, "rcl-test-%ld", (long)getpid());
+  do {
+    tb_shm_readers_t *readers;
+    assert_ok(tb_shm_readers_create(name, NULL, &readers, NULL));
+    count = readers->count;
+    tb_shm_readers_destroy(readers);
+    sched_yield();
+  } while (count == 0);
 }
 
 static inline int64_t now_of(rcl_clock_t *clock)
