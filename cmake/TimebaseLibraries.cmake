@@ -11,7 +11,7 @@ endif()
 if(TB_WITH_BAG)
   find_package(SQLite3 REQUIRED)
   find_package(BZip2 REQUIRED)
-  pkg_check_modules(mcap REQUIRED IMPORTED_TARGET libzstd liblz4 libdeflate)
+  pkg_check_modules(mcap REQUIRED IMPORTED_TARGET libzstd liblz4 libxxhash libdeflate)
   pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 endif()
 if(TB_WITH_ROS2)
@@ -107,7 +107,7 @@ timebase_library(bag
   PARTS play bag rosbag1 mcap sqlite storage yaml
   COMPONENTS core
   LIBRARIES SQLite::SQLite3 BZip2::BZip2 PkgConfig::yaml PkgConfig::mcap PkgConfig::pcre2
-  REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libdeflate libpcre2-8
+  REQUIRES sqlite3 yaml-0.1 libzstd liblz4 libxxhash libdeflate libpcre2-8
   LIBS -lbz2)
 timebase_library(contract
   PARTS definition contract yaml

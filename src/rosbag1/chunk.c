@@ -1,8 +1,10 @@
 #include "rosbag1/chunk.h"
 
 #include <bzlib.h>
+#include <lz4.h>
 #include <lz4frame.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/no_memory.h"
 
@@ -74,7 +76,10 @@ typedef struct expansion {
   tb__bag_buffer_t *out;
   size_t used;        /* of `in` */
   size_t done, limit; /* at most so many bytes come out */
+  size_t spare;       /* room after the limit, in which a block may be decompressed */
   bool is_whole;      /* the stream has reached its end */
+  bool has_checksum; /* of what comes out, at the end of lz4's frame, and it is still to be compared
+                      */
   const char *damage; /* NULL: none */
 } expansion_t;
 
@@ -91,14 +96,85 @@ static tb_status_t make_room(expansion_t *to, bool *has_room, tb_error_t *error)
 
 static size_t room_of(const expansion_t *to)
 {
-  size_t end = to->out->capacity < to->limit ? to->out->capacity : to->limit;
-  return end - to->done;
+  size_t end = to->limit + to->spare;
+  return (to->out->capacity < end ? to->out->capacity : end) - to->done;
+}
+
+/* liblz4 as Debian builds it takes longer for a frame's checksum than for all the rest, and
+ * libxxhash less than half of that. */
+static bool can_skip_checksums(void)
+{
+#if LZ4_VERSION_NUMBER >= 10904
+  return LZ4_versionNumber() >= 10904;
+#else
+  return false;
+#endif
+}
+
+static LZ4F_decompressOptions_t options_of(const expansion_t *to)
+{
+  LZ4F_decompressOptions_t options = {0};
+#if LZ4_VERSION_NUMBER >= 10904
+  options.skipChecksums = to->has_checksum;
+#else
+  (void)to;
+#endif
+  return options;
+}
+
+/* It is what the frame ends with. */
+static void compare_checksum(expansion_t *to)
+{
+  if (!to->has_checksum || !to->is_whole || to->damage) return;
+  if (tb__rosbag1_u32(to->in + to->used - 4) == XXH32(to->out->bytes, to->done, 0)) return;
+  to->damage = "its checksum is wrong";
+}
+
+/* Reads the frame's header; one that is bad or cut is left to the decompression. */
+static size_t block_size_of(LZ4F_dctx *context, expansion_t *to)
+{
+  static const size_t sizes[] = {[LZ4F_default] = 65536,
+                                 [LZ4F_max64KB] = 65536,
+                                 [LZ4F_max256KB] = 262144,
+                                 [LZ4F_max1MB] = 1048576,
+                                 [LZ4F_max4MB] = 4194304};
+  LZ4F_frameInfo_t info = LZ4F_INIT_FRAMEINFO;
+  size_t used = to->in_size;
+  if (LZ4F_isError(LZ4F_getFrameInfo(context, &info, to->in, &used))) {
+    LZ4F_resetDecompressionContext(context);
+    return 0;
+  }
+  to->used = used;
+  to->has_checksum = info.contentChecksumFlag == LZ4F_contentChecksumEnabled &&
+                     info.blockChecksumFlag == LZ4F_noBlockChecksum && can_skip_checksums();
+  return sizes[info.blockSizeID];
+}
+
+/* The size in the header is kept in one piece if that is no bomb: lz4 does not reach 255 to 1. With
+ * room for a whole block after it the last block is decompressed in its place, and not copied
+ * there. */
+static tb_status_t reserve_lz4(LZ4F_dctx *context, expansion_t *to, tb_error_t *error)
+{
+  size_t block_size = block_size_of(context, to);
+  if (to->limit / 255 > to->in_size) return TB_OK;
+  if (block_size <= to->limit) to->spare = block_size;
+  return tb__bag_buffer_reserve(to->out, (uint64_t)to->limit + to->spare, error);
+}
+
+static void clamp(expansion_t *to)
+{
+  if (to->done <= to->limit) return;
+  to->done = to->limit;
+  to->damage = "it has more bytes than its header says";
 }
 
 /* `to->out` may move, so the library must not look back into it. */
 static tb_status_t expand_lz4(LZ4F_dctx *context, expansion_t *to, tb_error_t *error)
 {
   LZ4F_resetDecompressionContext(context);
+  tb_status_t reserved = reserve_lz4(context, to, error);
+  if (reserved) return reserved;
+  const LZ4F_decompressOptions_t options = options_of(to);
   for (;;) {
     bool has_room;
     uint8_t spare;
@@ -106,7 +182,7 @@ static tb_status_t expand_lz4(LZ4F_dctx *context, expansion_t *to, tb_error_t *e
     if (status) return status;
     size_t room = has_room ? room_of(to) : sizeof spare, left = to->in_size - to->used;
     uint8_t *at = has_room ? to->out->bytes + to->done : &spare;
-    size_t hint = LZ4F_decompress(context, at, &room, to->in + to->used, &left, NULL);
+    size_t hint = LZ4F_decompress(context, at, &room, to->in + to->used, &left, &options);
     if (LZ4F_isError(hint)) {
       to->damage = LZ4F_getErrorName(hint);
       return TB_OK;
@@ -115,6 +191,8 @@ static tb_status_t expand_lz4(LZ4F_dctx *context, expansion_t *to, tb_error_t *e
     if (has_room) to->done += room;
     to->is_whole = hint == 0;
     if (!has_room && room > 0) to->damage = "it has more bytes than its header says";
+    clamp(to);
+    compare_checksum(to);
     if (to->is_whole || to->damage || (room == 0 && left == 0)) return TB_OK;
   }
 }
@@ -232,10 +310,7 @@ tb_status_t tb__rosbag1_chunk_load(const tb__bag_input_t *input, tb__rosbag1_cod
                     .in_size = (size_t)chunk->stored_size,
                     .out = buffer,
                     .limit = (size_t)limit};
-  /* lz4 does not reach 255 to 1; bz2 does, so its room grows with what comes out. */
-  if (chunk->compression == TB__ROSBAG1_LZ4 && limit / 255 <= chunk->stored_size)
-    status = tb__bag_buffer_reserve(buffer, limit, error);
-  if (!status) status = expand(codec, chunk->compression, &to, error);
+  status = expand(codec, chunk->compression, &to, error);
   if (!status) judge(chunk, &to, out);
   return status;
 }

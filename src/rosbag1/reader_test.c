@@ -322,6 +322,24 @@ static void test_flipped(void **state)
   }
 }
 
+/* In a payload nothing else shows that a byte is wrong: what came out is read, and reported. */
+static void test_wrong_checksum(void **state)
+{
+  (void)state;
+  static const uint8_t frame[] = {0x04, 0x22, 0x4d, 0x18};
+  make_usual("lz4");
+  uint8_t *chunk = memmem(bag->file.at, bag->file.size, frame, sizeof frame);
+  assert_non_null(chunk);
+  uint8_t *text = memmem(chunk, bag->file.size - (size_t)(chunk - bag->file.at), "three", 5);
+  assert_non_null(text);
+  text[4] ^= 1;
+  save(bag->file.size);
+  expect_texts(path, TB_BAG_DAMAGE_REFUSE, "!one two thred later five six ");
+  text[4] ^= 1;
+  save(bag->file.size);
+  expect_texts(path, TB_BAG_DAMAGE_REFUSE, USUAL);
+}
+
 /* The length of a record's header is wrong: that record is lost, and the next one is found. */
 static void test_next_record(void **state)
 {
@@ -496,11 +514,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
-      TEST(test_whole),       TEST(test_topics),        TEST(test_not_as_cdr),
-      TEST(test_unclosed),    TEST(test_wrong_index),   TEST(test_wrong_message_index),
-      TEST(test_refused),     TEST(test_cut),           TEST(test_flipped),
-      TEST(test_next_record), TEST(test_next_chunk),    TEST(test_version_1_2),
-      TEST(test_folder),      TEST(test_overlap_limit), TEST(test_runs),
+      TEST(test_whole),          TEST(test_topics),        TEST(test_not_as_cdr),
+      TEST(test_unclosed),       TEST(test_wrong_index),   TEST(test_wrong_message_index),
+      TEST(test_refused),        TEST(test_cut),           TEST(test_flipped),
+      TEST(test_next_record),    TEST(test_next_chunk),    TEST(test_version_1_2),
+      TEST(test_folder),         TEST(test_overlap_limit), TEST(test_runs),
+      TEST(test_wrong_checksum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
