@@ -145,6 +145,7 @@ static bool read_bag(tb_reencoder_t *const reencoders[TYPES], tb_bag_writer_t *w
   tb_status_t status;
   size_t count = 0;
   options.content = TB_BAG_CONTENT_ANY;
+  if (writer) options.read_ahead_size = 8 * MIB; /* as the command has it */
   if (tb_bag_reader_open(bag_path, &options, &reader, NULL)) return false;
   while (!(status = tb_bag_reader_next(reader, &message, NULL))) {
     const void *bytes = NULL;

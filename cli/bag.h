@@ -116,6 +116,8 @@ typedef struct bag_copy {
   uint64_t latched; /* messages of that kind */
 } bag_copy_t;
 
+#define BAG_READ_AHEAD (8u << 20) /* bytes, for commands that write what they read */
+
 #define BAG_COPY_INIT(its_command)                                                                 \
   {                                                                                                \
     .command = (its_command), .reencode.command = (its_command),                                   \

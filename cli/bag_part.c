@@ -227,6 +227,7 @@ static int open_bags(bag_part_t *part)
   bool has_time = part->start || part->end || part->duration;
   copy->input.content = TB_BAG_CONTENT_ANY;
   copy->input.run = (size_t)part->run;
+  copy->input.read_ahead_size = BAG_READ_AHEAD;
   if (copy->command != &command_bag_cut && part->inputs.count == 1 && !has_time && !part->run) {
     copy->path = part->inputs.items[0];
     copy->input.run = 1;

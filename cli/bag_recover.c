@@ -73,6 +73,7 @@ static int recover(const command_t *command, int argc, char **argv)
   copy.input.content = TB_BAG_CONTENT_ANY;
   copy.input.damage = TB_BAG_DAMAGE_SALVAGE;
   copy.input.run = 1;
+  copy.input.read_ahead_size = BAG_READ_AHEAD;
   tb_status_t status = tb_bag_reader_open(copy.path, &copy.input, &copy.reader, &error);
   if (status) return bag_unreadable(command, argv[optind], status, &error);
   result = recover_opened(&copy, argv[optind]);

@@ -56,6 +56,7 @@ static int run(const command_t *command, int argc, char **argv)
   copy.path = argv[optind];
   copy.input.content = TB_BAG_CONTENT_ANY;
   copy.input.run = 1;
+  copy.input.read_ahead_size = BAG_READ_AHEAD;
   if (tb_bag_reader_open(copy.path, &copy.input, &copy.reader, &error))
     return bag_refused(command, &copy.path, 1, &error);
   choose_form(&copy);

@@ -181,15 +181,16 @@ typedef struct tb_bag_reader_options {
   size_t run; /**< which of the runs is read, from 1 on; 0: all, with their messages merged by time,
                  which the log warns of where there are several. TB_ERR_RANGE: there is no such */
   tb_bag_limits_t limits; /**< ceilings */
+  size_t
+      read_ahead_size; /**< about how many bytes of messages a thread of the reader reads ahead of
+                          tb_bag_reader_next, which copies them; 0: there is no such thread. For
+                          programs that have as much to do with a message as reading it costs */
 } tb_bag_reader_options_t;
 
 /** All topics. */
 #define TB_BAG_READER_OPTIONS_INIT                                                                 \
   {                                                                                                \
-    NULL, 0, TB_BAG_COUNTS_AUTO, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_ALL, 0,                      \
-    {                                                                                              \
-      0                                                                                            \
-    }                                                                                              \
+    NULL, 0, TB_BAG_COUNTS_AUTO, TB_BAG_DAMAGE_REFUSE, TB_BAG_CONTENT_ALL, 0, {0}, 0               \
   }
 
 TB_BEGIN_DECLS

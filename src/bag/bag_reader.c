@@ -329,6 +329,10 @@ static tb_status_t open_parts(tb__bag_part_t *parts, size_t count,
   reader->info.end_ns = -1;
   reader->info.counted = TB_BAG_COUNTED_SUMMARY; /* until a file weakens it */
   tb_status_t status = survey(reader, &reader->options, error);
+  if (!status && reader->options.read_ahead_size > 0) {
+    reader->ahead = tb__read_ahead_create(reader, reader->options.read_ahead_size);
+    if (!reader->ahead) status = tb__no_memory(error);
+  }
   if (status) {
     tb_bag_reader_close(reader);
     return status;
@@ -439,7 +443,8 @@ tb_status_t tb_bag_reader_open_sized(const char *path, const tb_bag_reader_optio
 
 void tb_bag_reader_close(tb_bag_reader_t *reader)
 {
-  if (!reader) return;
+  if (!reader || tb__read_ahead_is_lost(reader->ahead)) return;
+  tb__read_ahead_destroy(reader->ahead);
   for (size_t i = 0; i < reader->source_count; i++) {
     tb__bag_source_close(reader, i);
     free(reader->sources[i].links);

@@ -189,8 +189,7 @@ static tb_status_t read_payload(tb_bag_reader_t *reader, size_t index, size_t to
   return status;
 }
 
-static tb_status_t bag_reader_next(tb_bag_reader_t *reader, tb_bag_message_t *out,
-                                   tb_error_t *error)
+tb_status_t tb__bag_reader_read(tb_bag_reader_t *reader, tb_bag_message_t *out, tb_error_t *error)
 {
   for (;;) {
     size_t index = 0;
@@ -228,7 +227,8 @@ tb_status_t tb_bag_reader_next_sized(tb_bag_reader_t *reader, tb_bag_message_t *
 {
   if (!reader || !out) return tb__null_argument(error, __func__);
   tb_bag_message_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
-  tb_status_t status = bag_reader_next(reader, full, error);
+  tb_status_t status = reader->ahead ? tb__read_ahead_next(reader->ahead, full, error)
+                                     : tb__bag_reader_read(reader, full, error);
   TB__SIZED_END(status, out, out_size, full);
   return status;
 }
@@ -236,6 +236,8 @@ tb_status_t tb_bag_reader_next_sized(tb_bag_reader_t *reader, tb_bag_message_t *
 tb_status_t tb_bag_reader_seek(tb_bag_reader_t *reader, int64_t time_ns)
 {
   if (!reader) return TB_ERR_INVALID;
+  if (tb__read_ahead_is_lost(reader->ahead)) return TB_ERR_FORKED;
+  if (reader->ahead) tb__read_ahead_drop(reader->ahead);
   /* Open files stay so: they are a few, and opening one again may cost a scan. */
   for (size_t place = 0; place < reader->active_count; place++)
     reader->sources[reader->active[place]].has_head = false;

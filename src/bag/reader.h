@@ -1,5 +1,6 @@
 /* Inside of tb_bag_reader_t. bag_reader.c opens and describes, reader_source.c has the files,
- * reader_counts.c counts messages, reader_runs.c knows runs, reader_notes.c notes, merge.c reads.
+ * reader_counts.c counts messages, reader_runs.c knows runs, reader_notes.c notes, merge.c reads,
+ * read_ahead.c on a thread of its own.
  */
 #ifndef TB_BAG_READER_H
 #define TB_BAG_READER_H
@@ -7,6 +8,7 @@
 #include <timebase/bag_reader.h>
 
 #include "bag/location.h"
+#include "bag/read_ahead.h"
 #include "bag/topic_table.h"
 #include "bag/zstd_codec.h"
 #include "storage/storage.h"
@@ -71,6 +73,7 @@ struct tb_bag_reader {
   tb__zstd_t zstd;
   int64_t seek_ns;
   uint64_t *run_counts;    /* by topic, of a run inside of a file; NULL: there is none */
+  tb__read_ahead_t *ahead; /* NULL: the caller's thread reads */
   bool is_at_unclosed_end; /* the last failure only reported that a file was not closed */
 };
 
@@ -79,6 +82,10 @@ tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,
                                       tb__bag_location_t *location,
                                       const tb_bag_reader_options_t *options, tb_bag_reader_t **out,
                                       tb_error_t *error) TB_WARN_UNUSED;
+
+/* tb_bag_reader_next, on the thread that has the reader. */
+tb_status_t tb__bag_reader_read(tb_bag_reader_t *reader, tb_bag_message_t *out,
+                                tb_error_t *error) TB_WARN_UNUSED;
 
 /* NULL: there is none. */
 static inline const tb__bag_metadata_t *tb__bag_part_metadata(const tb__bag_part_t *part)

@@ -16,7 +16,7 @@
  * while a test holds time (held/parking.h). */
 TB_PRIVATE_API bool tb__futex_wait_kernel(_Atomic uint32_t *word, uint32_t expected,
                                           tb__deadline_t deadline);
-void tb__futex_wake_kernel(_Atomic uint32_t *word, int count);
+TB_PRIVATE_API void tb__futex_wake_kernel(_Atomic uint32_t *word, int count);
 
 /* For shared words. Wakes all waiters. */
 bool tb__futex_wait_shared(const _Atomic uint32_t *word, uint32_t expected,
