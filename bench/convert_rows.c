@@ -241,7 +241,7 @@ static bool recompress(const subject_t *subject)
 static bool convert_zstd(const row_t *row, result_t *out)
 {
   subject_t subject = {
-      .storage = "mcap", .extension = "mcap", .message_size = 10240, .count = 3277};
+      .storage = "mcap", .extension = "mcap", .message_size = 10240, .count = 9830};
   bool good = subject_make(&subject) && compare(&subject, recompress, out);
   subject_remove(&subject);
   return good || bench_fail(row, "a recording could not be written to /dev/shm, or converted");

@@ -10,7 +10,9 @@
 #include "platform/thread.h"
 
 #define BLOCK_SIZE 262144
-#define SPARE_MAX  4
+#define HAND_OVER                                                                                  \
+  65536 /* what an owner that waits gets at least: waking it costs as much as many messages */
+#define SPARE_MAX 4
 
 /* A message, followed by its data and the publisher's name. */
 typedef struct item {
@@ -122,7 +124,6 @@ static block_t *get_block(tb__read_ahead_t *ahead)
   return block;
 }
 
-/* An owner that waits gets what there is. */
 static void fill(tb__read_ahead_t *ahead, block_t *block)
 {
   tb_bag_message_t message;
@@ -130,7 +131,8 @@ static void fill(tb__read_ahead_t *ahead, block_t *block)
          !atomic_load_explicit(&ahead->quit, memory_order_relaxed)) {
     block->failure = tb__bag_reader_read(ahead->reader, &message, &block->error);
     if (!block->failure && !put(block, &message)) block->failure = tb__no_memory(&block->error);
-    if (atomic_load_explicit(&ahead->is_awaited, memory_order_relaxed)) return;
+    if (block->end >= HAND_OVER && atomic_load_explicit(&ahead->is_awaited, memory_order_relaxed))
+      return;
   }
 }
 
@@ -246,7 +248,7 @@ static bool start(tb__read_ahead_t *ahead)
   atomic_store(&ahead->quit, false);
   atomic_store(&ahead->is_awaited, false);
   ahead->has_ended = false;
-  ahead->is_started = !tb__thread_start(&ahead->thread, "tb-read", read_ahead, ahead);
+  ahead->is_started = !tb__thread_start(&ahead->thread, "tb-read-ahead", read_ahead, ahead);
   return ahead->is_started;
 }
 
