@@ -75,8 +75,14 @@ typedef struct tb_play_transport_ops {
   tb_status_t (*publish_as)(void *self, void *handle, const char *publisher, const void *data,
                             size_t size, tb_error_t *error);
 
+  /** What `publish` has kept, to send it with other messages, goes out now. Called before the
+   * player waits for anything or does anything else than publish, with no message in between:
+   * before a pause, a tick, a seek and the end; also where the next message has not been read yet.
+   * NULL: `publish` keeps nothing. */
+  void (*send)(void *self);
+
   /** NULL. */
-  void (*reserved[2])(void);
+  void (*reserved[1])(void);
 } tb_play_transport_ops_t;
 
 /** Where messages and time go. */

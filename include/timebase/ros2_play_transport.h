@@ -61,12 +61,20 @@ typedef struct tb_ros2_play_transport_options {
    * transport is created; copied. At most 64. */
   const tb_ros2_play_wait_t *waits;
   size_t wait_count; /**< how many there are */
+
+  /** Messages of up to a millisecond go out together, in as few packets as they fit into: for
+   * playing as fast as possible. The clock and events overtake none of them. A player sends what
+   * there is before it waits. Without effect with `wait_for_acks` or `waits`. Cyclone DDS has one
+   * setting for all writers that are being created in the process: one that a program creates
+   * itself at the moment in which a publisher is created would have to be flushed, and a setting of
+   * its own (dds_write_set_batch) is off after it. */
+  bool batch;
 } tb_ros2_play_transport_options_t;
 
 /** No clock, no node, QoS as recorded; no waiting. */
 #define TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT                                                        \
   {                                                                                                \
-    false, NULL, NULL, NULL, false, NULL, 0                                                        \
+    false, NULL, NULL, NULL, false, NULL, 0, false                                                 \
   }
 
 TB_BEGIN_DECLS

@@ -48,13 +48,39 @@ static void on_matched(dds_entity_t handle, const dds_publication_matched_status
   tb__futex_wake_all(watched);
 }
 
+/* Cyclone DDS reads one setting of the process whenever a writer is created, so no other one is
+ * meanwhile. */
+static tb__mutex_t creation_mutex = TB__MUTEX_INIT;
+static _Thread_local bool batches;
+
+void tb__raw_writers_batch(bool on)
+{
+  batches = on;
+}
+
+static dds_entity_t writer_create(dds_entity_t participant, const tb__raw_topic_t *topic,
+                                  const dds_listener_t *listener)
+{
+  tb__mutex_lock(&creation_mutex);
+  if (batches) dds_write_set_batch(true);
+  dds_entity_t handle = dds_create_writer(participant, topic->topic, topic->qos, listener);
+  if (batches) dds_write_set_batch(false);
+  tb__mutex_unlock(&creation_mutex);
+  return handle;
+}
+
+void tb__raw_writer_flush(const tb__raw_writer_t *writer)
+{
+  if (!tb__is_forked()) dds_write_flush(writer->handle);
+}
+
 static dds_entity_t writer_open(tb__raw_writer_t *writer, dds_entity_t participant,
                                 const tb__raw_topic_t *topic)
 {
   dds_listener_t *listener = dds_create_listener(writer);
   if (!listener) return DDS_RETCODE_OUT_OF_RESOURCES;
   dds_lset_publication_matched(listener, on_matched);
-  dds_entity_t handle = dds_create_writer(participant, topic->topic, topic->qos, listener);
+  dds_entity_t handle = writer_create(participant, topic, listener);
   dds_delete_listener(listener);
   return handle;
 }

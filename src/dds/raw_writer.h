@@ -55,6 +55,12 @@ _Atomic uint32_t *tb__raw_writer_match_word(tb__raw_writer_t *writer);
  * (platform/futex.h), so that one wait covers many writers. *events must outlive the writer. */
 void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *events);
 
+/* Whether writers that this thread creates from now on collect what is written, until a packet is
+ * full, they are flushed or they block. */
+void tb__raw_writers_batch(bool on);
+/* Sends what the writer has collected. */
+void tb__raw_writer_flush(const tb__raw_writer_t *writer);
+
 /* Waits until all matched reliable readers have acknowledged everything. TB_ERR_TIMEOUT. */
 tb_status_t tb__raw_writer_wait_for_acks(tb__raw_writer_t *writer, tb_duration_t limit);
 

@@ -62,6 +62,7 @@ static tb_status_t fake_publish(void *self, void *handle, const void *data, size
   mark_time(fake);
   append(fake, topic);
   fake->messages++;
+  if (fake->keeps) fake->kept++;
   if (fake->limits_messages) fake->limit_ns = 0;
   fake->pends = fake->pends_messages;
   if (fake->on_message) fake->on_message(fake->user, fake->pacer->steady_ns, topic, data, size);
@@ -106,6 +107,13 @@ static tb_status_t fake_flush(void *self, tb_duration_t limit, tb_error_t *error
   if (fake->on_flush) fake->on_flush(fake->user);
   if (fake->flush_fault) tb_error_set(error, fake->flush_fault, "/a by\n/slow");
   return fake->flush_fault;
+}
+
+static void fake_send(void *self)
+{
+  tb__fake_transport_t *fake = self;
+  if (fake->kept > 0) append(fake, "send");
+  fake->kept = 0;
 }
 
 static void fake_split(void *self, const char *closed, const char *opened)
@@ -155,6 +163,7 @@ static const tb_play_transport_ops_t fake_ops = {
     .flush = fake_flush,
     .interrupt = fake_interrupt,
     .split = fake_split,
+    .send = fake_send,
     .limit = fake_limit,
     .set_time = fake_set_time,
     .name_holder = fake_name_holder,

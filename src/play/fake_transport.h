@@ -26,6 +26,8 @@ typedef struct tb__fake_transport {
 
   int64_t limit_ns; /* TB_PLAY_NO_LIMIT at first */
   tb_status_t limit_fault;
+  bool keeps; /* messages are kept until "send", which is written down if there were any */
+  size_t kept;
   bool limits_messages; /* each message sets the limit to 0 */
   bool pends_messages;  /* each message makes it 0 for the next poll */
   bool pends;

@@ -197,6 +197,7 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
     if (step.late_ns > 0) count_late(player, &step);
     if (step.empty) report_empty(&step);
     if (step.names) tb__player_backpressure_describe(player, step.steady_ns);
+    if (step.kind != TB__STEP_MESSAGE) tb__player_send_kept(player);
     switch (step.kind) {
     case TB__STEP_STOP:
       return TB_OK;

@@ -88,6 +88,8 @@ void tb__player_know_next_locked(tb_player_t *player) TB_REQUIRES(player->mutex)
 tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick,
                                  tb_error_t *error) TB_WARN_UNUSED;
 tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error) TB_WARN_UNUSED;
+/* What the transport has kept to send it with other messages. */
+void tb__player_send_kept(tb_player_t *player);
 
 static inline bool tb__player_steps_locked(const tb_player_t *player) TB_REQUIRES(player->mutex);
 static inline bool tb__player_steps_locked(const tb_player_t *player)

@@ -52,6 +52,31 @@ static void test_a_message_has_its_tick_before_it(void **state)
   fixture_fini(&f);
 }
 
+/* A transport may keep messages until the player has something else to do: a tick, a pause, an end.
+ */
+static void test_kept_messages_are_sent(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t messages[] = {AT(7), ON(1, 7), AT(8), AT(32), AT(32)};
+  static const tb__manual_act_t acts[] = {{10 * MS, act_pause}, {100 * MS, act_resume}};
+  fixture_t f;
+  fixture_init(&f, messages, COUNT(messages));
+  f.fake.keeps = true;
+  f.options.clock_hz = TB_PLAYER_CLOCK_HZ;
+  assert_plays(&f, "settle @0 c7 /a /b send @1 c8 /a send @25 c32 /a /a send flush");
+  fixture_fini(&f);
+  fixture_init(&f, messages, COUNT(messages));
+  f.fake.keeps = true;
+  f.options.rate = TB_PLAYER_FASTEST;
+  assert_plays(&f, "settle @0 /a /b /a /a /a send flush");
+  fixture_fini(&f);
+  fixture_init(&f, messages, COUNT(messages));
+  f.fake.keeps = true;
+  fixture_act(&f, acts, COUNT(acts));
+  assert_plays(&f, "settle @0 /a /b send @1 /a send @115 /a /a send flush");
+  fixture_fini(&f);
+}
+
 static void test_time_zero_is_never_published(void **state)
 {
   (void)state;
@@ -115,6 +140,7 @@ int main(void)
       cmocka_unit_test(test_messages_keep_their_spacing),
       cmocka_unit_test(test_rates),
       cmocka_unit_test(test_a_message_has_its_tick_before_it),
+      cmocka_unit_test(test_kept_messages_are_sent),
       cmocka_unit_test(test_time_zero_is_never_published),
       cmocka_unit_test(test_start_offset),
       cmocka_unit_test(test_files_are_reported_as_they_are_reached),

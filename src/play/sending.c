@@ -28,6 +28,12 @@ static void report_of_file(tb_player_t *player)
     transport->ops->split(transport->self, info->files[last], info->files[next]);
 }
 
+void tb__player_send_kept(tb_player_t *player)
+{
+  const tb_play_transport_t *to = &player->transport;
+  if (to->ops->send) to->ops->send(to->self);
+}
+
 tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
 {
   if (!player->message.restored) report_of_file(player);

@@ -57,6 +57,16 @@ tb_status_t tb_ros2_publisher_publish(tb_ros2_publisher_t *publisher, const void
   return tb__raw_writer_write(publisher->writer, cdr, size, error);
 }
 
+void tb__ros2_publishers_batch(bool on)
+{
+  tb__raw_writers_batch(on);
+}
+
+void tb__ros2_publisher_flush(const tb_ros2_publisher_t *publisher)
+{
+  tb__raw_writer_flush(publisher->writer);
+}
+
 tb_status_t tb__ros2_publish_message(tb_ros2_publisher_t *publisher, const tb__cdr_type_t *type,
                                      const void *message, tb_error_t *error)
 {

@@ -15,6 +15,11 @@ TB_PRIVATE_API tb__guid_t tb__ros2_publisher_guid(const tb_ros2_publisher_t *pub
 TB_PRIVATE_API size_t tb__ros2_publisher_unacked(const tb_ros2_publisher_t *publisher,
                                                  tb__guid_t *out, size_t room);
 
+/* Whether publishers that this thread creates from now on collect messages until they are flushed.
+ */
+TB_PRIVATE_API void tb__ros2_publishers_batch(bool on);
+TB_PRIVATE_API void tb__ros2_publisher_flush(const tb_ros2_publisher_t *publisher);
+
 /* Encodes a message of the type, and publishes it. */
 tb_status_t tb__ros2_publish_message(tb_ros2_publisher_t *publisher, const tb__cdr_type_t *type,
                                      const void *message, tb_error_t *error);

@@ -18,6 +18,7 @@
 #include "rosbag2/play_outputs.h"
 #include "rosbag2/player_messages.h"
 
+#define BATCH_NS             TB_NS_PER_MS
 #define QUIET_NS             (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
 #define QUIET_WHEN_EMPTY_NS  (500 * TB_NS_PER_MS) /* the same, while no subscription was found */
 #define LINGER_NS            (200 * TB_NS_PER_MS)
@@ -29,6 +30,7 @@ typedef struct topic {
   char *name, *type; /* as recorded */
   tb_ros2_publisher_t *publisher;
   bool reliable;
+  bool is_kept; /* it has messages that were not sent */
   size_t input; /* of the awaited outputs */
 } topic_t;
 
@@ -38,6 +40,8 @@ struct tb_ros2_play_transport {
   tb_ros2_clock_publisher_t *clock; /* NULL: none wanted */
   tb_ros2_publisher_t *splits;      /* NULL: there is no node */
   topic_t *topics;
+  bool batches, is_kept;   /* messages go out together; some were not sent */
+  int64_t first_ns;        /* steady time of the first of them */
   _Atomic uint32_t events; /* subscriptions that came and went, and interrupts */
   atomic_bool interrupted;
   tb_ros2_graph_t *graph; /* for names: a node that does not acknowledge may have left */
@@ -122,7 +126,9 @@ static tb_status_t create_topic(tb_ros2_play_transport_t *transport, const tb_ba
     tb_ros2_type_hash_register(info->type, info->type_hash, NULL); /* as recorded, or not at all */
   tb_qos_t qos = info->qos;
   tb_qos_overrides_apply(transport->options.qos_overrides, info->name, &qos);
+  tb__ros2_publishers_batch(transport->batches);
   tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
+  tb__ros2_publishers_batch(false);
   if (!status) status = add_input(transport, topic, info, &qos, error);
   if (status) {
     topic_free(topic);
@@ -146,16 +152,36 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
   return TB_OK;
 }
 
+static void send(void *self)
+{
+  tb_ros2_play_transport_t *transport = self;
+  if (!transport->is_kept) return;
+  for (topic_t *topic = transport->topics; topic; topic = topic->next) {
+    if (topic->is_kept) tb__ros2_publisher_flush(topic->publisher);
+    topic->is_kept = false;
+  }
+  transport->is_kept = false;
+}
+
+static void note_kept(tb_ros2_play_transport_t *transport, topic_t *topic)
+{
+  int64_t now_ns = tb__steady_now_ns();
+  if (!transport->is_kept) transport->first_ns = now_ns;
+  topic->is_kept = transport->is_kept = true;
+  if (now_ns - transport->first_ns >= BATCH_NS) send(transport);
+}
+
 static tb_status_t publish(void *self, void *handle, const void *data, size_t size,
                            tb_error_t *error)
 {
   tb_ros2_play_transport_t *transport = self;
-  const topic_t *topic = handle;
+  topic_t *topic = handle;
   if (waits_for_outputs(transport))
     tb__play_outputs_sending(&transport->outputs, topic->input, data, size);
   tb_status_t status = tb_ros2_publisher_publish(topic->publisher, data, size, error);
   if (!status && transport->options.wait_for_acks && topic->reliable)
     tb__play_acks_sent(&transport->acks, topic->publisher);
+  if (transport->batches) note_kept(transport, topic);
   return status;
 }
 
@@ -266,6 +292,7 @@ static void split(void *self, const char *closed, const char *opened)
 {
   tb_ros2_play_transport_t *transport = self;
   if (!transport->splits) return;
+  send(transport); /* its messages were before */
   const tb__split_event_t event = {closed, opened,
                                    tb_ros2_node_fully_qualified_name(transport->options.node)};
   uint8_t *cdr = NULL;
@@ -346,6 +373,7 @@ static const tb_play_transport_ops_t transport_ops = {
     .flush = flush,
     .interrupt = interrupt,
     .split = split,
+    .send = send,
 };
 
 static const tb_play_transport_ops_t waiting_ops = {
@@ -374,6 +402,8 @@ tb_status_t tb_ros2_play_transport_create_sized(tb_ros2_context_t *context,
   if (!transport) return tb__no_memory_for(error, "play transport");
   transport->context = context;
   if (options) transport->options = *options;
+  transport->batches = transport->options.batch && !transport->options.wait_for_acks &&
+                       transport->options.wait_count == 0;
   tb_status_t status = TB_OK;
   if (transport->options.clock) status = create_clock(transport, error);
   if (!status && transport->options.node) status = create_splits(transport, error);
@@ -391,6 +421,7 @@ tb_status_t tb_ros2_play_transport_create_sized(tb_ros2_context_t *context,
 void tb_ros2_play_transport_destroy(tb_ros2_play_transport_t *transport)
 {
   if (!transport) return;
+  send(transport); /* where playing has failed */
   tb__play_acks_stop(&transport->acks);
   tb__play_outputs_stop(&transport->outputs);
   tb_ros2_graph_destroy(transport->graph);
