@@ -73,11 +73,25 @@ class Preload(unittest.TestCase):
         self.assertEqual(len(err), 1)
         self.assertRegex(err[0], r"^timebase-rcl: nodes keep their own time: .*rcl 11\.0\.0")
 
-    def test_unusable_source_fails_the_clock_with_a_note(self):
-        process = start("jazzy", "now", "shm:/no/name")
-        out, err = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, out), (1, "init 1\n"))
-        self.assertRegex(err, "^timebase-rcl: TIMEBASE_SOURCE=shm:/no/name")
+    def test_a_time_that_cannot_be_opened_leaves_the_node_as_it_would_be(self):
+        other = f"{self.name}-other"
+        with open(f"/dev/shm/timebase.{other}", "wb") as file:
+            file.write(b"no page " * 512)
+        self.addCleanup(remove_page, other)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report")
+            for source, reason in (("shm:/no/name", "use 1 to 64 letters"), (f"shm:{other}", "not a timebase page")):
+                out, err = run("jazzy", "plain", source, TIMEBASE_RCL_REPORT=path)
+                self.assertEqual(out, ["init 0", "enabled 0", "now 0 -5", "now 0 -5", "fini 0"])
+                self.assertEqual(len(err), 2)
+                self.assertRegex(err[0], f"^timebase-rcl: TIMEBASE_SOURCE={source}.*{reason}")
+                self.assertRegex(err[1], f"^timebase-rcl: nodes keep their own time: {source} cannot be used: ")
+            with open(path, encoding="ascii") as file:
+                reports = [json.loads(line) for line in file]
+        self.assertEqual([report["event"] for report in reports], ["left_alone"] * 2)
+        for report in reports:
+            self.assertRegex(report["reason"], "the time cannot be opened: ")
+            self.assertEqual((report["functions"], report["ros_clocks"]), ([], 0))
 
     def test_constructor_of_a_library_that_is_being_loaded(self):
         self.publisher.publish(7 * S)
@@ -133,11 +147,14 @@ class Preload(unittest.TestCase):
         self.publisher.publish(7 * S)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report")
-            run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=path)
+            second = os.path.join(folder, "second")
+            run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=f"{path}:{second}")
             run("unknown", "plain", self.source, TIMEBASE_RCL_REPORT=path)
             run("jazzy", "plain", None, TIMEBASE_RCL_REPORT=path)
             with open(path, encoding="ascii") as file:
                 lines = [json.loads(line) for line in file]
+            with open(second, encoding="ascii") as file:
+                self.assertEqual([json.loads(line) for line in file], lines[:2])
             pipe = os.path.join(folder, "pipe")
             os.mkfifo(pipe)  # without a reader
             _, err = run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=pipe)
@@ -155,6 +172,8 @@ class Preload(unittest.TestCase):
         self.assertEqual((first["ros_clocks"], last["ros_clocks"], last["ros_clocks_made"]), (1, 0, 1))
         self.assertIn("rcl_clock_get_now", first["functions"])
         self.assertEqual((unknown["rcl"], unknown["functions"], unknown["ros_clocks"]), (None, [], 0))
+        self.assertEqual(first["reason"], "")
+        self.assertRegex(unknown["reason"], r"rcl 11\.0\.0")
 
     def run_command(self, release, scenario):
         command = [TIMEBASE, "run", "--source", self.source, "--require", "--check", "--", HOST, CLIENTS[release],
