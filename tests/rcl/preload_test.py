@@ -176,7 +176,7 @@ class Preload(unittest.TestCase):
         self.assertRegex(unknown["reason"], r"rcl 11\.0\.0")
 
     def run_command(self, release, scenario):
-        command = [TIMEBASE, "run", "--source", self.source, "--require", "--check", "--", HOST, CLIENTS[release],
+        command = [TIMEBASE, "run", "--source", self.source, "--require", "--check", "--json", "--", HOST, CLIENTS[release],
                    scenario]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         reports = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
@@ -189,7 +189,21 @@ class Preload(unittest.TestCase):
         self.assertEqual((status, reports, err), (0, [("first_clock", "rolling"), ("exit", "rolling")], ""))
         status, reports, err = self.run_command("unknown", "plain")
         self.assertEqual((status, reports), (1, [("left_alone", None)]))
-        self.assertRegex(err, "no process of .* has taken the time")
+        self.assertRegex(err, r"(?s)no process of .* has taken the time.* was left alone: .*rcl 11\.0\.0")
+
+    @unittest.skipUnless(TIMEBASE, "built without the command")
+    def test_timebase_run_reads_reports_beside_those_of_a_user(self):
+        self.publisher.publish(7 * S)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report")
+            outer = [TIMEBASE, "run", "--source", self.source, "--check", "--"]
+            result = subprocess.run([*outer, *outer, HOST, CLIENTS["rolling"], "now"], capture_output=True, text=True,
+                                    timeout=60, check=True, env=dict(os.environ, TIMEBASE_RCL_REPORT=path))
+            with open(path, encoding="ascii") as file:
+                self.assertEqual([json.loads(line)["event"] for line in file], ["first_clock", "exit"])
+        self.assertEqual(result.stderr, "")
+        line = f"  follows {self.source}: 1 ROS clock, of rcl rolling 10.5.1\n"
+        self.assertEqual(result.stdout.count(line), 2, result.stdout)  # of the inner command, and of the outer one
 
     def test_needs_only_the_c_library_and_exports_only_rcl(self):
         dynamic = subprocess.run(["readelf", "-dW", LIBRARY], capture_output=True, text=True, check=True).stdout
