@@ -183,7 +183,7 @@ static void take(const report_t *report, const char *line, void *user)
   printing_t *printing = user;
   printing->lines++;
   if (printing->as_json) {
-    text_own(stdout, line);
+    text_out("%.*s\n", (int)strcspn(line, "\n"), line);
     return;
   }
   for (size_t i = 0; i < printing->count; i++)

@@ -7,18 +7,18 @@ import os
 import signal
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../system"))
 
 import command_test  # noqa: E402
+import in_parts  # noqa: E402
 from command_test import SECOND, CommandTest, Process  # noqa: E402
 
 NODE = None
 
 
 class GraphTest(CommandTest):
-    domains = itertools.cycle((35,))
+    domains = itertools.cycle((35, 36, 37))
 
     def start(self, words):
         process = Process(self, words, self.environment, subprocess.PIPE)
@@ -166,4 +166,4 @@ class GraphTest(CommandTest):
 
 if __name__ == "__main__":
     command_test.BIN_DIR, NODE = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
+    in_parts.main([sys.argv[0], *sys.argv[3:]], 3, verbosity=2)
