@@ -18,7 +18,7 @@ NODE = None
 
 
 class GraphTest(CommandTest):
-    domains = itertools.cycle((35, 36, 37))
+    domains = itertools.cycle((35, 164, 165))
 
     def start(self, words):
         process = Process(self, words, self.environment, subprocess.PIPE)
