@@ -22,6 +22,7 @@ class GraphTest(CommandTest):
 
     def start(self, words):
         process = Process(self, words, self.environment, subprocess.PIPE)
+        self.addCleanup(lambda: process.child.stdin.closed or process.child.stdin.close())  # ends the node
         process.expect("ready")
         return process
 
