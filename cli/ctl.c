@@ -209,8 +209,10 @@ static bool find_target(const tb_ros2_graph_snapshot_t *snapshot,
 
 static const target_t *listed(const work_t *work, const char *name)
 {
-  for (size_t i = 0; i < work->count; i++)
-    if (strcmp(work->targets[i].name, name) == 0) return &work->targets[i];
+  for (size_t i = 0; i < work->count; i++) {
+    const target_t *target = &work->targets[i];
+    if (target->name && strcmp(target->name, name) == 0) return target;
+  }
   return NULL;
 }
 

@@ -167,16 +167,20 @@ static void look_at_process(run_processes_t *self, pid_t process)
   if (file) fclose(file);
 }
 
+/* The numbers are each followed by a space. */
 static void look_below(run_processes_t *self, pid_t process, int depth)
 {
-  char path[64];
-  int child;
+  char path[64], *text = NULL;
+  size_t size = 0;
   snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)process);
   FILE *file = depth < DEPTH_MAX ? fopen(path, "re") : NULL;
-  while (file && fscanf(file, "%d", &child) == 1) {
+  while (file && getdelim(&text, &size, ' ', file) > 0) {
+    pid_t child = (pid_t)strtol(text, NULL, 10);
+    if (child <= 0) continue;
     look_at_process(self, child);
     look_below(self, child, depth + 1);
   }
+  free(text);
   if (file) fclose(file);
 }
 
