@@ -68,6 +68,9 @@ int run_time_check_name(const command_t *command, const char *source);
 int run_time_open(const command_t *command, const run_arguments_t *arguments,
                   const run_environment_t *environment, run_time_t **out);
 void run_time_close(run_time_t *self);
+/* It is not asked any more: its threads and its place in the list beside the page are given back.
+ */
+void run_time_stop(run_time_t *self);
 /* Whether a first tick has come. */
 bool run_time_has_begun(const run_time_t *self);
 /* Why not; NULL: it has. */

@@ -216,6 +216,7 @@ static int start_and_wait(child_t *child)
   int result = start(child);
   if (result) return result;
   int missed = watch(child);
+  run_time_stop(child->time);
   if (missed && !child->has_ended) end_command(child);
   while (!child->has_ended)
     wait_for_signal(child, INT64_MAX);

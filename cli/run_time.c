@@ -43,11 +43,17 @@ int run_time_open(const command_t *command, const run_arguments_t *arguments,
   return status ? command_failed(command, status, NULL) : EXIT_OK;
 }
 
-void run_time_close(run_time_t *self)
+void run_time_stop(run_time_t *self)
 {
-  if (!self) return;
   if (self->clock) tb_clock_destroy(self->clock);
   if (self->source) tb_source_destroy(self->source);
+  self->clock = NULL;
+  self->source = NULL;
+}
+
+void run_time_close(run_time_t *self)
+{
+  if (self) run_time_stop(self);
   free(self);
 }
 
