@@ -38,7 +38,7 @@ class GraphTest(CommandTest):
         name = f"rcl-graph-{os.getpid()}"
         for prefix in ("timebase", "timebase-wake1"):
             path = f"/dev/shm/{prefix}.{name}"
-            self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+            self.addCleanup(lambda path=path: os.path.exists(path) and os.unlink(path))
         return name
 
     def run_words(self, name, *words):
