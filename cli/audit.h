@@ -33,6 +33,7 @@ typedef struct audit_node {
   audit_role_t role;
   tb__base_facts_t facts;
   tb__base_verdict_t verdict;
+  char shared_time[65]; /* the name of the time in shared memory; "": none */
 } audit_node_t;
 
 typedef struct audit {

@@ -131,7 +131,9 @@ static void judge_node(audit_t *audit, const tb_ros2_graph_snapshot_t *latest,
   audit_node_t *out = &audit->nodes[index];
   shown_t shown = {0};
   int64_t event_ns = 0;
-  shared_time_t shared_time = shared_times_of(shared, snapshot, node->participant_guid, NULL);
+  const char *name;
+  shared_time_t shared_time = shared_times_of(shared, snapshot, node->participant_guid, &name);
+  snprintf(out->shared_time, sizeof out->shared_time, "%s", name ? name : "");
   for (size_t i = 0; i < node->endpoint_count; i++)
     show_endpoint(audit, &snapshot->endpoints[node->endpoints[i]], &shown);
   bool is_wholly_seen = show_latest(audit, latest, node, &shown);
@@ -249,13 +251,61 @@ bool audit_nodes_is_judged(const audit_t *audit, size_t index)
   return is_judged(audit->nodes[index].role);
 }
 
+/* A node that should follow what others do, and is on wall time. */
+static bool is_on_wall(const audit_t *audit, size_t index)
+{
+  const tb__manifest_node_t *declared = audit_declared_sim_time(audit, index);
+  if (declared && !declared->use_sim_time) return false;
+  return is_judged(audit->nodes[index].role) && audit->nodes[index].verdict.base == TB__BASE_WALL;
+}
+
 bool audit_nodes_is_mixed(const audit_t *audit, size_t index)
 {
   const tb_ros2_graph_endpoint_t *publishers;
-  const tb__manifest_node_t *declared = audit_declared_sim_time(audit, index);
-  if (declared && !declared->use_sim_time) return false;
-  return is_judged(audit->nodes[index].role) && audit->nodes[index].verdict.base == TB__BASE_WALL &&
+  return is_on_wall(audit, index) &&
          tb_ros2_graph_publishers(audit->view.snapshot, audit->clock_topic, &publishers) > 0;
+}
+
+/* The first node on a time in shared memory; NULL: there is none. */
+static const audit_node_t *first_on_shared_time(const audit_t *audit, size_t *out_count)
+{
+  const audit_node_t *first = NULL;
+  *out_count = 0;
+  for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
+    if (!audit->nodes[i].shared_time[0]) continue;
+    if (!first) first = &audit->nodes[i];
+    ++*out_count;
+  }
+  return first;
+}
+
+/* Where nothing publishes /clock: there it is mixed-time-base. */
+static void find_beside_shared_time(audit_t *audit)
+{
+  size_t count;
+  const audit_node_t *first = first_on_shared_time(audit, &count);
+  for (size_t i = 0; first && i < audit->view.snapshot->node_count; i++) {
+    if (!is_on_wall(audit, i)) continue;
+    tb__finding_input_t input = finding_of(audit, i, TB__RULE_MIXED_SHARED_TIME);
+    input.detail = first->shared_time;
+    if (audit->nodes[i].role != AUDIT_ROLE_NODE) input.severity = TB__SEVERITY_WARN;
+    tb__findings_add(audit->findings, &input, "%s",
+                     tb__base_evidence_text(audit->nodes[i].verdict));
+    tb__findings_add_evidence(audit->findings, "%zu node%s shm:%s", count,
+                              count == 1 ? " follows" : "s follow", first->shared_time);
+  }
+}
+
+static void find_stopped_shared_time(audit_t *audit)
+{
+  for (size_t i = 0; i < audit->view.snapshot->node_count; i++) {
+    const char *name = audit->nodes[i].shared_time;
+    if (!name[0] || shared_time_has_publisher(name)) continue;
+    tb__finding_input_t input = finding_of(audit, i, TB__RULE_SHARED_TIME_STOPPED);
+    input.detail = name;
+    tb__findings_add(audit->findings, &input, "it follows shm:%s, which nothing publishes now",
+                     name);
+  }
 }
 
 void audit_nodes_find(audit_t *audit)
@@ -272,5 +322,7 @@ void audit_nodes_find(audit_t *audit)
     tb__finding_input_t input = finding_of(audit, i, TB__RULE_TIME_BASE_UNKNOWN);
     tb__findings_add(audit->findings, &input, "%s", tb__base_evidence_text(node->verdict));
   }
+  if (!publisher_count) find_beside_shared_time(audit);
+  find_stopped_shared_time(audit);
   find_unnamed(audit);
 }

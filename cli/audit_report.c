@@ -65,6 +65,18 @@ static size_t count_base(const audit_t *audit, tb__base_t base)
   return count;
 }
 
+/* What is neither on /clock nor on wall time. */
+static void print_other_bases(const audit_t *audit)
+{
+  size_t shared = 0, others = count_base(audit, TB__BASE_OTHER);
+  for (size_t i = 0; i < audit->view.snapshot->node_count; i++)
+    shared += audit->nodes[i].verdict.base == TB__BASE_OTHER &&
+              audit->nodes[i].verdict.by == TB__BASE_BY_SHARED_MEMORY;
+  others -= shared;
+  if (shared) text_out(", %zu on a shared time", shared);
+  if (others) text_out(", %zu on another source", others);
+}
+
 void audit_report_text(const audit_t *audit)
 {
   clock_facts_t facts = clock_facts(audit);
@@ -73,8 +85,10 @@ void audit_report_text(const audit_t *audit)
   findings_print_counts(audit->findings);
   size_t nodes = audit->view.snapshot->node_count;
   size_t topics = audit_topics_sampled(&audit->topics);
-  text_out("; %zu node%s: %zu on /clock, %zu on wall time, %zu unknown; %zu topic%s sampled; ",
-           nodes, nodes == 1 ? "" : "s", count_base(audit, TB__BASE_CLOCK),
+  text_out("; %zu node%s: %zu on /clock", nodes, nodes == 1 ? "" : "s",
+           count_base(audit, TB__BASE_CLOCK));
+  print_other_bases(audit);
+  text_out(", %zu on wall time, %zu unknown; %zu topic%s sampled; ",
            count_base(audit, TB__BASE_WALL), count_base(audit, TB__BASE_UNKNOWN), topics,
            topics == 1 ? "" : "s");
   print_clock(audit, &facts);
@@ -104,6 +118,8 @@ static json_t *nodes_json(const audit_t *audit)
     json_put(item, "time_base", json_string(tb__base_name(verdict.base)));
     json_put(item, "by", json_string(tb__base_evidence_name(verdict.by)));
     json_put(item, "evidence", json_string(tb__base_evidence_text(verdict)));
+    const char *shared = audit->nodes[i].shared_time;
+    json_put(item, "shared_time", shared[0] ? text_json(shared) : json_null());
     json_push(list, item);
   }
   return list;

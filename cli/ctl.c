@@ -5,67 +5,22 @@
 #include <string.h>
 #include <timebase/ros2_client.h>
 
+#include "ctl_verbs.h"
 #include "graph_view.h"
 #include "json.h"
-#include "similar.h"
 #include "text.h"
 
-#define TYPES       "rosbag2_interfaces/srv/"
 #define REQUEST_MAX 32
 #define BODY        4 /* after the encapsulation */
 
 enum { OPTION_JSON = 256 };
 
-/* What the first byte of an answer says. */
-typedef enum answer_kind {
-  ANSWER_NONE,    /* nothing: it has been carried out */
-  ANSWER_SUCCESS, /* 1: it was done */
-  ANSWER_CODE,    /* 0: it was done; jazzy's form has no fields, its byte is 0 too */
-  ANSWER_BOOL,
-  ANSWER_RATE,
-  ANSWER_COUNT,
-} answer_kind_t;
-
-typedef enum argument_kind {
-  ARGUMENT_NONE,
-  ARGUMENT_RATE,
-  ARGUMENT_TIME,
-  ARGUMENT_COUNT,    /* of messages */
-  ARGUMENT_REPEATED, /* a count of requests */
-} argument_kind_t;
-
-typedef struct verb {
-  const char *name, *service, *type;
-  argument_kind_t argument;
-  answer_kind_t answer;
-  bool is_timed;       /* rolling's request has a time, a mode and a text: zeros and "" are "now" */
-  const char *refusal; /* the usual reason */
-} verb_t;
-
-static const verb_t verbs[] = {
-    {"pause", "pause", "Pause", ARGUMENT_NONE, ANSWER_NONE, false, NULL},
-    {"resume", "resume", "Resume", ARGUMENT_NONE, ANSWER_CODE, true, NULL},
-    {"toggle", "toggle_paused", "TogglePaused", ARGUMENT_NONE, ANSWER_NONE, false, NULL},
-    {"seek", "seek", "Seek", ARGUMENT_TIME, ANSWER_SUCCESS, false,
-     "the time is not in the recording"},
-    {"rate", "set_rate", "SetRate", ARGUMENT_RATE, ANSWER_SUCCESS, false,
-     "it does not play at this rate"},
-    {"next", "play_next", "PlayNext", ARGUMENT_NONE, ANSWER_SUCCESS, false,
-     "it is not paused, or there is no next message"},
-    {"step", "play_next", "PlayNext", ARGUMENT_REPEATED, ANSWER_SUCCESS, false,
-     "it is not paused, or there is no next message"},
-    {"burst", "burst", "Burst", ARGUMENT_COUNT, ANSWER_COUNT, false, NULL},
-    {"stop", "stop", "Stop", ARGUMENT_NONE, ANSWER_CODE, false, "it was stopped already"},
-    {"split", "split_bagfile", "SplitBagfile", ARGUMENT_NONE, ANSWER_CODE, true,
-     "it is not recording, or the file could not be split"},
-    {"snapshot", "snapshot", "Snapshot", ARGUMENT_NONE, ANSWER_SUCCESS, false,
-     "nothing was written"},
-    {"status", "is_paused", "IsPaused", ARGUMENT_NONE, ANSWER_BOOL, false, NULL},
-};
-#define VERBS (sizeof verbs / sizeof *verbs)
-
-static const verb_t get_rate = {"rate",      "get_rate", "GetRate", ARGUMENT_NONE,
-                                ANSWER_RATE, false,      NULL};
+/* What can be steered. The services of a player and a recorder are below its name, those of a
+ * simulator in its namespace. */
+typedef struct target {
+  char *name, *prefix;
+  bool is_simulator;
+} target_t;
 
 typedef struct arguments {
   bool json;
@@ -89,10 +44,10 @@ typedef struct work {
   const command_t *command;
   const arguments_t *arguments;
   graph_view_t view;
-  char **nodes; /* full names, of those that offer the service */
+  target_t *targets; /* that offer the service */
   size_t count;
-  const verb_t *asked; /* of the call under way */
-  const char *asked_node;
+  const operation_t *asked; /* of the call under way */
+  const target_t *asked_target;
   answer_t answer;
 } work_t;
 
@@ -132,6 +87,7 @@ static size_t make_request(const work_t *work, uint8_t out[REQUEST_MAX])
     put_u32(out + BODY + 12, 1); /* the length of "" */
     return BODY + 20;
   }
+  out[BODY] = work->asked->state;
   switch (work->asked->argument) {
   case ARGUMENT_TIME:
     put_u32(out + BODY, (uint32_t)(arguments->time_ns / TB_NS_PER_S));
@@ -156,7 +112,7 @@ static bool is_big_endian(const uint8_t *cdr)
   return cdr[1] == 0;
 }
 
-/* The text after a code: a length with its NUL, the characters. */
+/* The text after one or two codes: a length with its NUL, the characters. */
 static void take_text(answer_t *answer, const uint8_t *body, size_t size)
 {
   if (size < 8) return;
@@ -183,18 +139,17 @@ static void call(size_t index, void *user)
 {
   (void)index;
   work_t *work = user;
-  const verb_t *verb = work->asked;
+  const operation_t *operation = work->asked;
   const tb_wait_options_t options = {.limit = work->arguments->graph.limit};
   uint8_t request[REQUEST_MAX];
-  char service[512], type[64];
+  char service[512];
   tb_ros2_client_t *client = NULL;
   tb_ros2_response_t response = {0};
   work->answer = (answer_t){0};
-  snprintf(service, sizeof service, "%s/%s", work->asked_node, verb->service);
-  snprintf(type, sizeof type, TYPES "%s", verb->type);
+  snprintf(service, sizeof service, "%s/%s", work->asked_target->prefix, operation->service);
   graph_view_register_hashes(&work->view, service);
   tb_status_t status =
-      tb_ros2_client_create(work->view.context, service, type, NULL, &client, NULL);
+      tb_ros2_client_create(work->view.context, service, operation->type, NULL, &client, NULL);
   if (!status)
     status = tb_ros2_client_call(client, request, make_request(work, request), &options, &response,
                                  NULL);
@@ -204,100 +159,172 @@ static void call(size_t index, void *user)
   tb_ros2_client_destroy(client);
 }
 
-static int ask(work_t *work, const verb_t *verb, const char *node)
+static int ask(work_t *work, const operation_t *operation, const target_t *target)
 {
-  work->asked = verb;
-  work->asked_node = node;
+  work->asked = operation;
+  work->asked_target = target;
   return graph_view_each(&work->view, 1, call, work);
 }
 
 /* --- nodes --- */
 
-/* The node of a service of that verb: the length of its name, 0 if it is another. */
-static size_t node_length(const tb_ros2_graph_endpoint_t *endpoint, const verb_t *verb)
+/* Where the name of the service begins, if the endpoint is a server of it; NULL: it is not. */
+static const char *service_of(const tb_ros2_graph_endpoint_t *endpoint,
+                              const operation_t *operation)
 {
   const char *slash = strrchr(endpoint->name, '/');
-  char type[64];
-  snprintf(type, sizeof type, TYPES "%s", verb->type);
   bool is_server = endpoint->kind == TB_ROS2_ENDPOINT_SERVICE_REQUEST && !endpoint->is_publisher;
-  if (!is_server || !slash || strcmp(slash + 1, verb->service) != 0) return 0;
-  return strcmp(endpoint->type, type) == 0 ? (size_t)(slash - endpoint->name) : 0;
+  if (!is_server || !operation->service || !slash || strcmp(slash + 1, operation->service) != 0 ||
+      strcmp(endpoint->type, operation->type) != 0)
+    return NULL;
+  return slash;
+}
+
+static void target_release(target_t *target)
+{
+  free(target->name);
+  free(target->prefix);
+}
+
+/* False: the endpoint is not of a service of that verb, or there is no memory. */
+static bool find_target(const tb_ros2_graph_snapshot_t *snapshot,
+                        const tb_ros2_graph_endpoint_t *endpoint, const verb_t *verb, target_t *out)
+{
+  const char *of_player = service_of(endpoint, &verb->player);
+  const char *of_simulator = service_of(endpoint, &verb->simulator);
+  const char *end = of_player ? of_player : of_simulator;
+  if (!end || (of_player && end == endpoint->name)) return false;
+  size_t length = (size_t)(end - endpoint->name);
+  const char *node = endpoint->node >= 0 ? snapshot->nodes[endpoint->node].full_name : NULL;
+  bool has_name = !of_player && node;
+  *out = (target_t){
+      .name = has_name ? strdup(node) : strndup(endpoint->name, length ? length : 1),
+      .prefix = strndup(endpoint->name, length),
+      .is_simulator = !of_player,
+  };
+  if (out->name && out->prefix) return true;
+  target_release(out);
+  return false;
+}
+
+static const target_t *listed(const work_t *work, const char *name)
+{
+  for (size_t i = 0; i < work->count; i++) {
+    const target_t *target = &work->targets[i];
+    if (target->name && strcmp(target->name, name) == 0) return target;
+  }
+  return NULL;
+}
+
+static void forget_targets(work_t *work)
+{
+  for (size_t i = 0; i < work->count; i++)
+    target_release(&work->targets[i]);
+  free(work->targets);
+  work->targets = NULL;
+  work->count = 0;
+}
+
+static int list_targets(work_t *work, const verb_t *verb)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = work->view.snapshot;
+  forget_targets(work);
+  work->targets = calloc(snapshot->endpoint_count + 1, sizeof *work->targets);
+  if (!work->targets) return command_failed(work->command, TB_ERR_NO_MEMORY, NULL);
+  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
+    target_t target;
+    if (!find_target(snapshot, &snapshot->endpoints[i], verb, &target)) continue;
+    if (listed(work, target.name))
+      target_release(&target);
+    else
+      work->targets[work->count++] = target;
+  }
+  return EXIT_OK;
 }
 
 static bool is_there(const graph_view_t *view, const verb_t *verb, const char *node)
 {
-  size_t length = strlen(node);
-  for (size_t i = 0; i < view->snapshot->endpoint_count; i++) {
-    const tb_ros2_graph_endpoint_t *endpoint = &view->snapshot->endpoints[i];
-    if (node_length(endpoint, verb) == length && strncmp(endpoint->name, node, length) == 0)
-      return true;
+  bool is_found = false;
+  for (size_t i = 0; i < view->snapshot->endpoint_count && !is_found; i++) {
+    target_t target;
+    if (!find_target(view->snapshot, &view->snapshot->endpoints[i], verb, &target)) continue;
+    is_found = strcmp(target.name, node) == 0;
+    target_release(&target);
   }
-  return false;
-}
-
-static bool is_listed(const work_t *work, const char *name, size_t length)
-{
-  for (size_t i = 0; i < work->count; i++) {
-    const char *listed = work->nodes[i];
-    if (listed && strlen(listed) == length && strncmp(listed, name, length) == 0) return true;
-  }
-  return false;
-}
-
-static void forget_nodes(work_t *work)
-{
-  for (size_t i = 0; work->nodes && i < work->count; i++)
-    free(work->nodes[i]);
-  free(work->nodes);
-  work->nodes = NULL;
-  work->count = 0;
-}
-
-static int list_nodes(work_t *work, const verb_t *verb)
-{
-  const tb_ros2_graph_snapshot_t *snapshot = work->view.snapshot;
-  forget_nodes(work);
-  work->nodes = calloc(snapshot->endpoint_count + 1, sizeof *work->nodes);
-  if (!work->nodes) return command_failed(work->command, TB_ERR_NO_MEMORY, NULL);
-  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
-    size_t length = node_length(&snapshot->endpoints[i], verb);
-    if (!length || is_listed(work, snapshot->endpoints[i].name, length)) continue;
-    char *name = strndup(snapshot->endpoints[i].name, length);
-    if (!name) return command_failed(work->command, TB_ERR_NO_MEMORY, NULL);
-    work->nodes[work->count++] = name;
-  }
-  return EXIT_OK;
+  return is_found;
 }
 
 /* What kind of node it is shows when all of its services are known. */
 static bool is_enough(const graph_view_t *view, void *user)
 {
   const arguments_t *arguments = user;
-  bool wants_kind = arguments->verb->answer == ANSWER_BOOL;
+  bool wants_kind = arguments->verb->player.answer == ANSWER_BOOL;
   return !wants_kind && arguments->node && is_there(view, arguments->verb, arguments->node);
 }
 
-static bool is_player(const work_t *work, const char *node)
+static bool is_player(const work_t *work, const target_t *target)
 {
-  return is_there(&work->view, &get_rate, node);
+  const tb_ros2_graph_snapshot_t *snapshot = work->view.snapshot;
+  size_t length = strlen(target->prefix);
+  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
+    const char *name = snapshot->endpoints[i].name;
+    const char *end = service_of(&snapshot->endpoints[i], &ctl_get_rate);
+    if (end && (size_t)(end - name) == length && strncmp(name, target->prefix, length) == 0)
+      return true;
+  }
+  return false;
+}
+
+static const char *kind_of(const work_t *work, const target_t *target)
+{
+  return target->is_simulator ? "simulator" : is_player(work, target) ? "player" : "recorder";
+}
+
+/* What a simulator has no service for. */
+static void print_no_service(const work_t *work, const target_t *target)
+{
+  const verb_t *verb = work->arguments->verb;
+  text_err("timebase %s: %s is a simulator", work->command->name, target->name);
+  text_err(" (simulation_interfaces), and has no service for '%s'; it can pause, resume, toggle, "
+           "step, reset, stop, status",
+           verb->name);
+  if (strcmp(verb->name, "rate") == 0)
+    text_err(". Of timebase serve: --rate, and its keys + and -");
+  if (strcmp(verb->name, "seek") == 0) text_err(". Of timebase serve: --start, and reset");
+  text_err("\n");
+}
+
+static const target_t *first_simulator(const work_t *work)
+{
+  for (size_t i = 0; i < work->count; i++)
+    if (work->targets[i].is_simulator) return &work->targets[i];
+  return NULL;
 }
 
 static int no_node(work_t *work)
 {
   const arguments_t *arguments = work->arguments;
-  int result = list_nodes(work, &verbs[0]);
+  int result = list_targets(work, ctl_find_verb("pause"));
   if (result) return result;
-  if (arguments->node && tb_ros2_graph_find_node(work->view.snapshot, arguments->node))
+  const target_t *named = arguments->node ? listed(work, arguments->node) : first_simulator(work);
+  bool is_simulator = named && named->is_simulator && !arguments->verb->simulator.service;
+  const operation_t *wanted = &arguments->verb->player;
+  const char *service = wanted->service ? wanted->service : arguments->verb->simulator.service;
+  if (is_simulator && (arguments->node || work->count == 1))
+    print_no_service(work, named);
+  else if (arguments->node && tb_ros2_graph_find_node(work->view.snapshot, arguments->node))
     text_err("timebase %s: '%s' has no service %s\n", work->command->name, arguments->node,
-             arguments->verb->service);
+             service);
   else if (arguments->node)
     graph_view_no_such_node(&work->view, arguments->node);
   else if (work->count)
     text_err("timebase %s: neither player nor recorder has a service %s%s\n", work->command->name,
-             arguments->verb->service,
+             service,
              strcmp(arguments->verb->name, "snapshot") == 0 ? "; record with --snapshot-mode" : "");
   else
-    text_err("timebase %s: no player or recorder is running in this domain\n", work->command->name);
+    text_err("timebase %s: no player or recorder is running in this domain, and no simulator with "
+             "services\n",
+             work->command->name);
   return EXIT_CHECK;
 }
 
@@ -305,9 +332,8 @@ static int several_nodes(const work_t *work)
 {
   text_err("timebase %s: several nodes can %s: ", work->command->name, work->arguments->verb->name);
   for (size_t i = 0; i < work->count; i++)
-    text_err("%s%s (%s)", i ? ", " : "", work->nodes[i],
-             is_player(work, work->nodes[i]) ? "player" : "recorder");
-  text_err("; name one: timebase ctl %s %s\n", work->nodes[0], work->arguments->verb->name);
+    text_err("%s%s (%s)", i ? ", " : "", work->targets[i].name, kind_of(work, &work->targets[i]));
+  text_err("; name one: timebase ctl %s %s\n", work->targets[0].name, work->arguments->verb->name);
   return EXIT_USAGE;
 }
 
@@ -322,14 +348,17 @@ static double double_of(const uint8_t *body)
 }
 
 /* NULL: it was carried out. */
-static const char *why_not(const verb_t *verb, const answer_t *answer)
+static const char *why_not(const verb_t *verb, const operation_t *operation, const answer_t *answer)
 {
   if (answer->status == TB_ERR_CORRUPT) return "its answer has no content";
   if (answer->status) return graph_view_answer_text(answer->status);
-  bool is_refused = (verb->answer == ANSWER_SUCCESS && !answer->body[0]) ||
-                    (verb->answer == ANSWER_CODE && answer->body[0]);
+  uint8_t code = answer->body[operation->answer == ANSWER_STATE];
+  bool is_result = operation->answer == ANSWER_RESULT || operation->answer == ANSWER_STATE;
+  bool is_refused = (operation->answer == ANSWER_SUCCESS && !code) ||
+                    (operation->answer == ANSWER_CODE && code) ||
+                    (is_result && code != RESULT_OK && code != RESULT_ALREADY_IN_TARGET_STATE);
   if (!is_refused) return NULL;
-  return answer->text[0] ? answer->text : verb->refusal ? verb->refusal : "refused";
+  return answer->text[0] ? answer->text : verb->refusal && !is_result ? verb->refusal : "refused";
 }
 
 static void print_json(json_t *object)
@@ -338,95 +367,160 @@ static void print_json(json_t *object)
   command_flush();
 }
 
-static void show_answer(const work_t *work, const char *node, uint64_t done, const char *problem)
+static void show_answer(const work_t *work, const target_t *target, uint64_t done,
+                        const char *problem)
 {
   const verb_t *verb = work->arguments->verb;
   bool is_counted = verb->argument == ARGUMENT_COUNT || verb->argument == ARGUMENT_REPEATED;
   if (work->arguments->json) {
     json_t *object = json_object();
-    json_put(object, "node", text_json(node));
+    json_put(object, "node", text_json(target->name));
     json_put(object, "verb", json_string(verb->name));
     json_put(object, "ok", json_boolean(!problem));
-    if (is_counted) json_put(object, "messages", json_integer((json_int_t)done));
+    if (is_counted)
+      json_put(object, target->is_simulator ? "steps" : "messages", json_integer((json_int_t)done));
     if (problem) json_put(object, "reason", text_json(problem));
     print_json(object);
     return;
   }
-  text_out("%s: ", node);
-  if (is_counted) text_out("%llu played%s", (unsigned long long)done, problem ? ", then " : "");
+  text_out("%s: ", target->name);
+  if (is_counted && !(target->is_simulator && problem))
+    text_out("%llu %s%s", (unsigned long long)done,
+             !target->is_simulator ? "played"
+             : done == 1           ? "step"
+                                   : "steps",
+             problem ? ", then " : "");
   text_out("%s\n", problem ? problem : is_counted ? "" : "ok");
   command_flush();
 }
 
-static int show_status(work_t *work, const char *node)
+static const char *state_name(uint8_t state)
 {
-  int result = ask(work, work->arguments->verb, node);
+  static const char *const names[] = {"stopped", "playing", "paused", "quitting"};
+  return state < sizeof names / sizeof *names ? names[state] : "in another state";
+}
+
+/* What is known of a target's state. */
+typedef struct status_facts {
+  const char *kind, *state, *problem;
+  bool is_paused, has_rate;
+  double rate;
+} status_facts_t;
+
+static void print_status_json(const target_t *target, const status_facts_t *facts)
+{
+  json_t *object = json_object();
+  json_put(object, "node", text_json(target->name));
+  json_put(object, "kind", json_string(facts->kind));
+  json_put(object, "ok", json_boolean(!facts->problem));
+  json_put(object, "paused", facts->problem ? json_null() : json_boolean(facts->is_paused));
+  if (target->is_simulator)
+    json_put(object, "state", facts->problem ? json_null() : json_string(facts->state));
+  if (facts->has_rate)
+    json_put(object, "rate",
+             facts->problem || !isfinite(facts->rate) ? json_null() : json_real(facts->rate));
+  if (facts->problem) json_put(object, "reason", text_json(facts->problem));
+  print_json(object);
+}
+
+static void print_status(const target_t *target, const status_facts_t *facts)
+{
+  text_out("%s: %s", target->name, facts->kind);
+  if (facts->problem) {
+    text_out(": %s\n", facts->problem);
+    return;
+  }
+  text_out(", %s", facts->state);
+  if (facts->has_rate && isinf(facts->rate)) text_out(", as fast as possible");
+  if (facts->has_rate && !isinf(facts->rate)) text_out(", rate %g", facts->rate);
+  text_out("\n");
+}
+
+static int show_status(work_t *work, const target_t *target)
+{
+  const verb_t *verb = work->arguments->verb;
+  const operation_t *operation = target->is_simulator ? &verb->simulator : &verb->player;
+  status_facts_t facts = {.kind = kind_of(work, target)};
+  int result = ask(work, operation, target);
   if (result) return result;
-  const char *problem = why_not(work->arguments->verb, &work->answer);
-  bool is_paused = work->answer.body[0], plays = is_player(work, node);
-  double rate = 0;
-  if (!problem && plays) {
-    result = ask(work, &get_rate, node);
+  uint8_t state = work->answer.body[0];
+  facts.problem = why_not(verb, operation, &work->answer);
+  facts.has_rate = !target->is_simulator && is_player(work, target);
+  facts.is_paused =
+      target->is_simulator ? state == STATE_PAUSED || state == STATE_STOPPED : state != 0;
+  facts.state = target->is_simulator ? state_name(state)
+                : facts.is_paused    ? "paused"
+                : facts.has_rate     ? "playing"
+                                     : "recording";
+  if (!facts.problem && facts.has_rate) {
+    result = ask(work, &ctl_get_rate, target);
     if (result) return result;
-    problem = why_not(&get_rate, &work->answer);
-    rate = double_of(work->answer.body);
+    facts.problem = why_not(verb, &ctl_get_rate, &work->answer);
+    facts.rate = double_of(work->answer.body);
   }
-  if (work->arguments->json) {
-    json_t *object = json_object();
-    json_put(object, "node", text_json(node));
-    json_put(object, "kind", json_string(plays ? "player" : "recorder"));
-    json_put(object, "ok", json_boolean(!problem));
-    json_put(object, "paused", problem ? json_null() : json_boolean(is_paused));
-    if (plays) json_put(object, "rate", problem || !isfinite(rate) ? json_null() : json_real(rate));
-    if (problem) json_put(object, "reason", text_json(problem));
-    print_json(object);
-  } else if (problem) {
-    text_out("%s: %s: %s\n", node, plays ? "player" : "recorder", problem);
-  } else {
-    text_out("%s: %s, %s", node, plays ? "player" : "recorder",
-             is_paused ? "paused"
-             : plays   ? "playing"
-                       : "recording");
-    if (plays && isinf(rate)) text_out(", as fast as possible");
-    if (plays && !isinf(rate)) text_out(", rate %g", rate);
-    text_out("\n");
-  }
-  return problem ? EXIT_CHECK : EXIT_OK;
+  if (work->arguments->json)
+    print_status_json(target, &facts);
+  else
+    print_status(target, &facts);
+  return facts.problem ? EXIT_CHECK : EXIT_OK;
 }
 
 /* --- running --- */
 
-static int steer(work_t *work, const char *node)
+static int steer_player(work_t *work, const target_t *target)
 {
   const verb_t *verb = work->arguments->verb;
   uint64_t count = verb->argument == ARGUMENT_REPEATED ? work->arguments->count : 1, done = 0;
   const char *problem = NULL;
   for (; done < count && !problem; done += !problem) {
-    int result = ask(work, verb, node);
+    int result = ask(work, &verb->player, target);
     if (result) return result;
-    problem = why_not(verb, &work->answer);
+    problem = why_not(verb, &verb->player, &work->answer);
   }
-  if (verb->answer == ANSWER_COUNT) done = get_u64(work->answer.body);
-  show_answer(work, node, done, problem);
+  if (verb->player.answer == ANSWER_COUNT) done = get_u64(work->answer.body);
+  show_answer(work, target, done, problem);
   return problem ? EXIT_CHECK : EXIT_OK;
+}
+
+/* There is no service that toggles: it is asked for its state first. */
+static int steer_simulator(work_t *work, const target_t *target)
+{
+  const verb_t *verb = work->arguments->verb;
+  const operation_t *operation = &verb->simulator;
+  const char *problem = NULL;
+  if (strcmp(verb->name, "toggle") == 0) {
+    int result = ask(work, &ctl_get_state, target);
+    if (result) return result;
+    problem = why_not(verb, &ctl_get_state, &work->answer);
+    if (work->answer.body[0] != STATE_PLAYING) operation = &ctl_set_playing;
+  }
+  if (!problem) {
+    int result = ask(work, operation, target);
+    if (result) return result;
+    problem = why_not(verb, operation, &work->answer);
+  }
+  show_answer(work, target, work->arguments->count, problem);
+  return problem ? EXIT_CHECK : EXIT_OK;
+}
+
+static int steer(work_t *work, const target_t *target)
+{
+  return target->is_simulator ? steer_simulator(work, target) : steer_player(work, target);
 }
 
 static int run_on_graph(work_t *work)
 {
   const arguments_t *arguments = work->arguments;
-  bool is_status = arguments->verb->answer == ANSWER_BOOL;
+  bool is_status = arguments->verb->player.answer == ANSWER_BOOL;
   int result = graph_view_settle(&work->view, arguments->graph.wait, is_enough, (void *)arguments);
+  if (!result) result = list_targets(work, arguments->verb);
   if (result) return result;
-  if (arguments->node) {
-    if (!is_there(&work->view, arguments->verb, arguments->node)) return no_node(work);
-    return is_status ? show_status(work, arguments->node) : steer(work, arguments->node);
-  }
-  result = list_nodes(work, arguments->verb);
-  if (result) return result;
-  if (!work->count) return no_node(work);
-  if (!is_status) return work->count > 1 ? several_nodes(work) : steer(work, work->nodes[0]);
+  const target_t *named = arguments->node ? listed(work, arguments->node) : NULL;
+  if (!work->count || (arguments->node && !named)) return no_node(work);
+  if (named) return is_status ? show_status(work, named) : steer(work, named);
+  if (!is_status) return work->count > 1 ? several_nodes(work) : steer(work, &work->targets[0]);
   for (size_t i = 0; i < work->count; i++) {
-    int one = show_status(work, work->nodes[i]);
+    int one = show_status(work, &work->targets[i]);
     if (one) result = one;
   }
   return result;
@@ -440,7 +534,7 @@ static int control(const command_t *command, arguments_t *arguments)
   if (!result && arguments->node)
     arguments->node = node = graph_view_node_name(&work.view, arguments->node, &result);
   if (!result) result = run_on_graph(&work);
-  forget_nodes(&work);
+  forget_targets(&work);
   free(node);
   graph_view_close(&work.view);
   return command_finish(command, result);
@@ -448,19 +542,11 @@ static int control(const command_t *command, arguments_t *arguments)
 
 /* --- arguments --- */
 
-static const verb_t *find_verb(const char *word)
-{
-  for (size_t i = 0; i < VERBS; i++)
-    if (strcmp(verbs[i].name, word) == 0) return &verbs[i];
-  return NULL;
-}
-
 static int unknown_verb(const command_t *command, const char *word)
 {
-  for (size_t i = 0; i < VERBS; i++)
-    if (is_similar(word, verbs[i].name))
-      return command_usage_error(command, "'%s' is not a verb; did you mean '%s'?", word,
-                                 verbs[i].name);
+  const char *similar = ctl_similar_verb(word);
+  if (similar)
+    return command_usage_error(command, "'%s' is not a verb; did you mean '%s'?", word, similar);
   return command_usage_error(command, "'%s' is not a verb; --help lists them", word);
 }
 
@@ -510,12 +596,12 @@ static int take_value(const command_t *command, arguments_t *arguments)
 static int take_words(const command_t *command, arguments_t *arguments, char **words, int count)
 {
   if (!count) return command_usage_error(command, "no verb given; --help lists them");
-  arguments->verb = find_verb(words[0]);
+  arguments->verb = ctl_find_verb(words[0]);
   if (!arguments->verb) {
     if (count < 2) return unknown_verb(command, words[0]);
     arguments->node = *words++;
     count--;
-    arguments->verb = find_verb(words[0]);
+    arguments->verb = ctl_find_verb(words[0]);
     if (!arguments->verb) return unknown_verb(command, words[0]);
   }
   if (count > 2) return command_usage_error(command, "unexpected argument '%s'", words[2]);
@@ -550,20 +636,23 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_ctl = {
     .name = "ctl",
-    .summary = "steer a running player or recorder",
+    .summary = "steer a running player, recorder or simulator",
     .usage = "timebase ctl [NODE] VERB [VALUE] [--json] [--wait D] [--limit D] [--domain N]",
     .help =
-        "Steers a player or a recorder that runs in another terminal or on another host: one of\n"
-        "timebase or of rosbag2, by the services of rosbag2. NODE is its name, such as\n"
-        "/rosbag2_player; it may be left out where one node has the service.\n\n"
+        "Steers a player or a recorder that runs in another terminal or on another host, one of\n"
+        "timebase or of rosbag2, by the services of rosbag2; and timebase serve or another\n"
+        "simulator, by those of simulation_interfaces. NODE is its name, such as /rosbag2_player\n"
+        "or /clock_server; it may be left out where one node has the service.\n\n"
         "  status      whether it is paused, and the rate; without NODE, of all of them\n"
         "  pause, resume, toggle\n"
-        "              a player or a recorder\n"
-        "  stop        a player; a recorder that has this service\n"
+        "              a player, a recorder or a simulator\n"
+        "  stop        a player; a recorder that has this service; a simulator: pauses and resets\n"
+        "  reset       a simulator: back to its start time\n"
         "  seek TIME   a player: seconds since 1970 or ISO 8601 in UTC\n"
         "  rate R      a player: a factor, or max\n"
         "  next        a paused player: the next message\n"
-        "  step [N]    a paused player: the next N messages, one after another (default 1)\n"
+        "  step [N]    a paused player: the next N messages, one after another (default 1);\n"
+        "              a paused simulator: N steps\n"
         "  burst [N]   a paused player: N messages at once (default 0: all)\n"
         "  split       a recorder: goes on in a new file\n"
         "  snapshot    a recorder in snapshot mode: writes what it holds\n\n"

@@ -122,6 +122,14 @@ static const char *shared_time_of(const nodes_t *nodes, const tb_ros2_graph_node
   return name;
 }
 
+static void print_shared_time(const nodes_t *nodes, const tb_ros2_graph_node_t *node)
+{
+  const char *name = shared_time_of(nodes, node);
+  if (!name) return;
+  text_out("  follows shm:%s, whatever use_sim_time is\n", name);
+  if (!shared_time_has_publisher(name)) text_out("  ! shm:%s has no publisher\n", name);
+}
+
 #define MIDDLEWARE_COLUMNS 13
 #define DISTRO_COLUMNS     17
 #define SIM_TIME_COLUMNS   15
@@ -157,8 +165,7 @@ static void print_node(const nodes_t *nodes, size_t index, int columns)
   }
   if (!count) text_out("-\n");
   print_time_source(nodes->times[index].source);
-  const char *shared = shared_time_of(nodes, node);
-  if (shared) text_out("  follows shm:%s, whatever use_sim_time is\n", shared);
+  print_shared_time(nodes, node);
   if (node->is_duplicate) text_out("  ! another node has the same name\n");
 }
 
@@ -184,7 +191,9 @@ static bool is_any_waiting(const nodes_t *nodes)
 {
   for (size_t i = 0; i < nodes->view->snapshot->node_count; i++) {
     const node_time_t *time = &nodes->times[i];
-    if (time->sim_time == SIM_TIME_TRUE && node_time_is_default(time->source)) return true;
+    if (time->sim_time == SIM_TIME_TRUE && node_time_is_default(time->source) &&
+        !shared_time_of(nodes, &nodes->view->snapshot->nodes[i]))
+      return true;
   }
   return false;
 }
@@ -397,35 +406,66 @@ static int check_failed_count(const command_t *command, size_t count, const char
   return EXIT_CHECK;
 }
 
+/* Nodes by the time that they follow. */
+typedef struct time_counts {
+  size_t states[SIM_TIME_COUNT];
+  size_t shared, without_publisher; /* on a time in shared memory */
+  size_t on_clock, on_wall;         /* of the others that have answered */
+} time_counts_t;
+
+/* A node whose time is not known (SHARED_TIME_UNKNOWN) is counted by its state alone. */
+static void count_node(const nodes_t *nodes, size_t index, time_counts_t *out)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
+  const char *name;
+  sim_time_t sim_time = nodes->times[index].sim_time;
+  shared_time_t shared =
+      shared_times_of(&nodes->shared, snapshot, snapshot->nodes[index].participant_guid, &name);
+  bool is_wall = sim_time == SIM_TIME_FALSE || sim_time == SIM_TIME_UNSET;
+  out->states[sim_time]++;
+  out->shared += shared == SHARED_TIME_FOLLOWED;
+  out->without_publisher += name && !shared_time_has_publisher(name);
+  if (shared == SHARED_TIME_FOLLOWED) return;
+  out->on_clock += sim_time == SIM_TIME_TRUE;
+  out->on_wall += shared == SHARED_TIME_NONE && is_wall && !publishes_clock(nodes, index);
+}
+
+/* What is wrong with the times of the nodes, together. */
+static int check_times(const command_t *command, const nodes_t *nodes, const time_counts_t *counts)
+{
+  int result = EXIT_OK;
+  if ((counts->on_clock || counts->shared) && counts->on_wall)
+    result = check_failed_count(command, counts->on_wall,
+                                "node does not use simulated time, but others do",
+                                "nodes do not use simulated time, but others do");
+  if (counts->without_publisher)
+    result = check_failed_count(command, counts->without_publisher,
+                                "node follows a shared time that has no publisher",
+                                "nodes follow a shared time that has no publisher");
+  if (counts->states[SIM_TIME_AMBIGUOUS])
+    result = check_failed_count(command, counts->states[SIM_TIME_AMBIGUOUS], "node shares its name",
+                                "nodes share their name");
+  if (counts->on_clock && !nodes->publisher_count)
+    result = check_failed(command, "no publisher of /clock, and nodes wait for it");
+  return result;
+}
+
 static int check(const command_t *command, const nodes_t *nodes)
 {
-  size_t counts[SIM_TIME_COUNT] = {0};
-  size_t others = 0;
-  int result = EXIT_OK;
-  for (size_t i = 0; i < nodes->view->snapshot->node_count; i++) {
-    sim_time_t sim_time = nodes->times[i].sim_time;
-    counts[sim_time]++;
-    others +=
-        (sim_time == SIM_TIME_FALSE || sim_time == SIM_TIME_UNSET) && !publishes_clock(nodes, i);
-  }
+  time_counts_t counts = {0};
+  for (size_t i = 0; i < nodes->view->snapshot->node_count; i++)
+    count_node(nodes, i, &counts);
+  int result = check_times(command, nodes, &counts);
   size_t unnamed = unnamed_count(nodes->view->snapshot);
   if (!nodes->view->snapshot->node_count && !unnamed) result = check_failed(command, "no nodes");
   if (unnamed)
     result = check_failed_count(command, unnamed, "participant has not announced its nodes",
                                 "participants have not announced their nodes");
-  if (counts[SIM_TIME_TRUE] && others)
-    result = check_failed_count(command, others, "node does not use simulated time, but others do",
-                                "nodes do not use simulated time, but others do");
-  if (counts[SIM_TIME_AMBIGUOUS])
-    result = check_failed_count(command, counts[SIM_TIME_AMBIGUOUS], "node shares its name",
-                                "nodes share their name");
-  if (counts[SIM_TIME_TRUE] && !nodes->publisher_count)
-    result = check_failed(command, "no publisher of /clock, and nodes wait for it");
   if (nodes->publisher_count > 1)
     result =
         check_failed_count(command, nodes->publisher_count, "", "publishers of /clock, expected 1");
-  if (counts[SIM_TIME_NO_ANSWER])
-    result = check_failed_count(command, counts[SIM_TIME_NO_ANSWER], "node does not answer",
+  if (counts.states[SIM_TIME_NO_ANSWER])
+    result = check_failed_count(command, counts.states[SIM_TIME_NO_ANSWER], "node does not answer",
                                 "nodes do not answer");
   size_t mismatches = mismatch_count(nodes);
   if (mismatches)
@@ -517,15 +557,19 @@ const command_t command_nodes = {
         "report\n"
         "problems: a publisher from which a subscription receives nothing, with the QoS policies\n"
         "that differ, and nodes that share a name. A time_source other than clock_topic is\n"
-        "printed below its node. All nodes are asked at once, and for time_source only those\n"
-        "that list it.\n\n"
+        "printed below its node, and so is the time in shared memory that its process follows.\n"
+        "All nodes are asked at once, and for time_source only those that list it.\n\n"
         "  --json      one object: \"domain\", \"nodes\", \"unnamed_nodes\", \"clock_publishers\"\n"
         "              and \"other_clock_subscriptions\" (of programs without a known node)\n"
-        "  --check     status 1 if use_sim_time is true on some nodes and not on others (except\n"
-        "              publishers of /clock), if nodes share a name, if a node does not answer, "
-        "if\n"
-        "              a subscription receives nothing from a publisher, if /clock has several\n"
-        "              publishers, or none while use_sim_time is true, if a participant has not\n"
+        "  --check     status 1 if some nodes use simulated time (use_sim_time is true, or they "
+        "are\n"
+        "              on a time in shared memory) and others do not (except publishers of "
+        "/clock),\n"
+        "              if a shared time has no publisher, if nodes share a name, if a node does "
+        "not\n"
+        "              answer, if a subscription receives nothing from a publisher, if /clock has\n"
+        "              several publishers, or none while nodes wait for it, if a participant has "
+        "not\n"
         "              announced its nodes, or if there are no nodes\n"
         "  --wait D    follow discovery for D (2, 1.5s); default: until nothing new was found for\n"
         "              0.5 s (1 s while there are no nodes) and all participants have announced\n"
@@ -553,10 +597,12 @@ const command_t command_nodes = {
         "of \"nodes\" has "
         "\"name\", \"distro\", \"middleware\", \"enclave\", \"duplicate\", \"time_source\" (null: "
         "no\n"
-        "such parameter) and \"clock_subscriptions\": \"qos\" (\"history\" is \"unknown\" where "
-        "the\n"
-        "middleware does not announce it), and \"mismatches\", each with \"publisher\" (index in\n"
-        "\"clock_publishers\"), its \"node\" (null: plain DDS) and \"policies\". Each of\n"
+        "such parameter), \"shared_time\" (the NAME of shm:NAME that its process follows,\n"
+        "whatever use_sim_time is; null: none) and \"clock_subscriptions\": \"qos\" (\"history\" "
+        "is\n"
+        "\"unknown\" where the middleware does not announce it), and \"mismatches\", each with\n"
+        "\"publisher\" (index in \"clock_publishers\"), its \"node\" (null: plain DDS) and "
+        "\"policies\". Each of\n"
         "\"unnamed_nodes\" has \"middleware\", \"enclave\", \"state\", \"addresses\" and "
         "\"endpoints\",\n"
         "each with \"kind\", \"name\" and \"type\".\n",

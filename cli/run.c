@@ -21,6 +21,7 @@ enum {
   OPTION_LIMIT,
   OPTION_PRINT_ENV,
   OPTION_CHECK,
+  OPTION_JSON,
 };
 
 static bool take_source(const command_t *command, run_arguments_t *arguments)
@@ -75,10 +76,26 @@ static int parse_option(const command_t *command, int option, char **argv,
   case OPTION_CHECK:
     arguments->check = true;
     break;
+  case OPTION_JSON:
+    arguments->json = true;
+    break;
   default:
     return command_bad_option(command, option, argv);
   }
   return good ? EXIT_OK : EXIT_USAGE;
+}
+
+static int refuse_relay(const command_t *command, const run_arguments_t *arguments)
+{
+  char name[RUN_RELAY_NAME_SIZE];
+  const char *source = arguments->source;
+  run_relay_find_name(arguments, name);
+  return command_usage_error(
+      command,
+      "--print-env needs --source shm:NAME: %s needs a process that follows "
+      "/clock; keep one with 'timebase run --source %s -- sleep infinity &', "
+      "and use --source shm:%s",
+      source, source, name);
 }
 
 static int check(const command_t *command, const run_arguments_t *arguments)
@@ -87,12 +104,7 @@ static int check(const command_t *command, const run_arguments_t *arguments)
   if (arguments->print_env && has_command)
     return command_usage_error(command, "--print-env takes no command");
   if (!arguments->print_env && !has_command) return command_usage_error(command, "missing command");
-  if (arguments->print_env && arguments->relay)
-    return command_usage_error(command,
-                               "--print-env needs --source shm:NAME: %s needs a process that "
-                               "follows /clock; keep one with 'timebase run --source %s -- sleep "
-                               "infinity', and use the name that it prints",
-                               arguments->source, arguments->source);
+  if (arguments->print_env && arguments->relay) return refuse_relay(command, arguments);
   if (arguments->name && !arguments->relay)
     return command_usage_error(command, "--name is for --source clock_topic and extrapolating");
   if (arguments->domain >= 0 && !arguments->relay && !arguments->node_count)
@@ -100,6 +112,8 @@ static int check(const command_t *command, const run_arguments_t *arguments)
         command, "--domain is for --source clock_topic and extrapolating, and --node");
   if (arguments->node_count && !arguments->require)
     return command_usage_error(command, "--node needs --require");
+  if (arguments->json && !arguments->check)
+    return command_usage_error(command, "--json needs --check");
   return EXIT_OK;
 }
 
@@ -115,6 +129,7 @@ static int parse(const command_t *command, int argc, char **argv, run_arguments_
       {"limit", required_argument, NULL, OPTION_LIMIT},
       {"print-env", no_argument, NULL, OPTION_PRINT_ENV},
       {"check", no_argument, NULL, OPTION_CHECK},
+      {"json", no_argument, NULL, OPTION_JSON},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
@@ -145,6 +160,20 @@ static int find_source(const command_t *command, run_arguments_t *arguments)
   return EXIT_OK;
 }
 
+/* What no process of the command could use is refused before it is started. */
+static int start(const command_t *command, const run_arguments_t *arguments,
+                 const run_environment_t *environment)
+{
+  run_time_t *time = NULL;
+  int result = run_time_open(command, arguments, environment, &time);
+  if (!result) {
+    run_time_note(time);
+    result = run_child(command, arguments, environment, time);
+  }
+  run_time_close(time);
+  return result;
+}
+
 static int run(const command_t *command, int argc, char **argv)
 {
   bool help = false;
@@ -154,6 +183,7 @@ static int run(const command_t *command, int argc, char **argv)
   int result = parse(command, argc, argv, &arguments, &help);
   if (help) return command_help(command);
   if (!result) result = find_source(command, &arguments);
+  if (!result && !arguments.relay) result = run_time_check_name(command, arguments.source);
   if (result) return result;
   command_show_log(command);
   command_steady_ns(); /* makes its clock, before there are threads */
@@ -164,7 +194,7 @@ static int run(const command_t *command, int argc, char **argv)
     run_environment_print(&environment);
     result = command_finish(command, EXIT_OK);
   } else if (!result) {
-    result = run_child(command, &arguments, &environment);
+    result = start(command, &arguments, &environment);
   }
   run_relay_close(relay);
   run_environment_release(&environment);
@@ -195,7 +225,8 @@ const command_t command_run = {
         "                   DOMAIN); commands with one name have one time\n"
         "  --domain N       DDS domain of /clock and --node, 0 to 232 (default: ROS_DOMAIN_ID, "
         "else 0)\n"
-        "  --require        fail, and end COMMAND, unless a process of it takes the time\n"
+        "  --require        fail, and end COMMAND, unless a process of it takes the time, and it "
+        "begins\n"
         "  --node NAME      with --require: unless the process of node NAME does; may be repeated\n"
         "  --limit D        how long that may take (default 10s)\n"
         "  --print-env      print the settings for a shell instead: eval \"$(timebase run "
@@ -204,6 +235,7 @@ const command_t command_run = {
         "  --check          when COMMAND has ended, print which of its processes followed the "
         "time, with\n"
         "                   which release of rcl, and what of it was replaced\n"
+        "  --json           with --check: a line of JSON for each report of a process\n"
         "  -h, --help       this text\n\n"
         "The exit status is that of COMMAND; 128 + N if signal N ended it; 126 if it cannot be "
         "started,\n"

@@ -19,6 +19,8 @@
 #define NOT_FOUND      127
 #define NOT_STARTED    126
 #define BY_SIGNAL      128
+#define OFTEN_ROUNDS   50 /* of looks at processes */
+#define SELDOM_ROUNDS  25
 
 static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
@@ -31,13 +33,15 @@ typedef struct child {
   pid_t id;
   bool has_ended;
   int status;
-  char report[64]; /* what processes report to; empty: nothing */
+  run_time_t *time;
+  run_reports_t *reports; /* NULL: none */
+  run_processes_t *processes;
   run_nodes_t *nodes;
 } child_t;
 
 static const char *name_of(const child_t *child)
 {
-  return child->environment->source + strlen("shm:");
+  return child->environment->source + strlen(RUN_TIME_PREFIX);
 }
 
 void run_block_signals(void)
@@ -128,75 +132,83 @@ static void end_command(child_t *child)
 
 /* --- whether it has taken the time --- */
 
-/* Whether a process has reported a ROS clock that follows; one of an unknown release reports that
- * it is left alone. */
-static bool has_reports(const child_t *child)
-{
-  char line[8192];
-  bool has_any = false;
-  FILE *file = child->report[0] ? fopen(child->report, "re") : NULL;
-  while (file && !has_any && fgets(line, sizeof line, file))
-    has_any = strstr(line, "\"event\": \"first_clock\"") != NULL;
-  if (file) fclose(file);
-  return has_any;
-}
-
-static bool has_taken(const child_t *child)
+static bool is_followed(const child_t *child)
 {
   if (child->nodes) return run_nodes_have_taken(child->nodes, name_of(child));
-  return has_reports(child) || run_followers(name_of(child), getpid()) > 0;
+  return run_reports_has_follower(child->reports) || run_followers(name_of(child)) > 0;
+}
+
+/* The most precise reason that is known. */
+static void explain(const child_t *child)
+{
+  const char *reason = run_time_reason(child->time);
+  char *refusal = reason ? NULL : run_reports_refusal(child->reports);
+  if (reason || refusal)
+    text_err("timebase run: %s\n", reason ? reason : refusal);
+  else if (!run_processes_explain(child->processes, child->arguments->words[0]))
+    text_err("timebase run: %s\n",
+             child->environment->library
+                 ? "nothing in it uses rcl or timebase, or its ROS nodes have no clock yet"
+                 : "libtimebase-rcl.so was not found, and nothing in it uses timebase");
+  free(refusal);
 }
 
 /* EXIT_CHECK: it was required. */
-static int not_taken(const child_t *child, const char *when)
+static int not_taken(const child_t *child, bool is_followed_now, const char *when)
 {
   const run_arguments_t *arguments = child->arguments;
   const char *kind = arguments->require ? "" : "note: ";
-  text_err("timebase run: %s", kind);
-  if (child->nodes)
-    run_nodes_print_missing(child->nodes);
-  else
-    text_err("no process of %s", arguments->words[0]);
-  text_err(" has taken the time of %s %s\n", child->environment->source, when);
-  run_explain(child->environment, arguments->words[0]);
-  return arguments->require ? EXIT_CHECK : EXIT_OK;
+  int result = arguments->require ? EXIT_CHECK : EXIT_OK;
+  if (is_followed_now) {
+    text_err("timebase run: %sthe time of %s has not begun %s: ", kind, child->environment->source,
+             when);
+    text_err("%s\n", run_time_reason(child->time) ? run_time_reason(child->time)
+                                                  : "its first tick came too late");
+    return result;
+  }
+  if (child->nodes && run_nodes_print_missing(child->nodes, child->environment->source, when))
+    return result;
+  if (!child->nodes)
+    text_err("timebase run: %sno process of %s has taken the time of %s %s\n", kind,
+             arguments->words[0], child->environment->source, when);
+  explain(child);
+  return result;
 }
 
-/* Until it has taken the time, or has ended, or the limit has passed. */
+/* Often at first: some processes end soon. */
+static void look_at_processes(child_t *child, unsigned round)
+{
+  if (child->processes && (round < OFTEN_ROUNDS || round % SELDOM_ROUNDS == 0))
+    run_processes_look(child->processes);
+}
+
+/* Until it has taken the time, which has begun; or has ended, or the limit has passed. */
 static int watch(child_t *child)
 {
   char limit[TB_DURATION_TEXT_SIZE] = "", when[TB_DURATION_TEXT_SIZE + 16];
   int64_t now_ns = command_steady_ns(), limit_ns = child->arguments->limit.ns;
   int64_t until_ns = limit_ns < INT64_MAX - now_ns ? now_ns + limit_ns : INT64_MAX;
-  bool taken = false;
-  while (!taken && !child->has_ended && command_steady_ns() < until_ns) {
+  bool follows = false, taken = false;
+  for (unsigned round = 0; !taken && !child->has_ended && command_steady_ns() < until_ns; round++) {
+    look_at_processes(child, round);
     wait_for_signal(child, command_steady_ns() + POLL_NS);
-    taken = has_taken(child);
+    follows = is_followed(child);
+    taken = follows && run_time_has_begun(child->time);
   }
   if (taken || (child->has_ended && !child->arguments->require)) return EXIT_OK;
   tb_duration_format(child->arguments->limit, limit, sizeof limit);
   snprintf(when, sizeof when, "within %s", limit);
-  return not_taken(child, child->has_ended ? "before it ended" : when);
+  return not_taken(child, follows, child->has_ended ? "before it ended" : when);
 }
 
-/* --- reports --- */
-
-/* The processes of the command report there which functions of rcl they have. */
-static int open_report(child_t *child)
+static void print_reports(const child_t *child)
 {
-  const char *folder = getenv("TMPDIR");
-  if (!child->environment->library || getenv("TIMEBASE_RCL_REPORT")) return EXIT_OK;
-  if (!folder || strlen(folder) > 32) folder = "/tmp";
-  snprintf(child->report, sizeof child->report, "%s/timebase-run-XXXXXX", folder);
-  int file = mkstemp(child->report);
-  if (file < 0) {
-    child->report[0] = '\0';
-    return child->arguments->check ? command_failed(child->command, TB_ERR_SYSTEM, NULL) : EXIT_OK;
-  }
-  close(file);
-  return setenv("TIMEBASE_RCL_REPORT", child->report, 1)
-             ? command_failed(child->command, TB_ERR_NO_MEMORY, NULL)
-             : EXIT_OK;
+  if (run_reports_print(child->reports, child->arguments->json)) return;
+  if (child->arguments->json) return;
+  text_out("no process has loaded rcl%s\n",
+           child->environment->library ? "" : ": libtimebase-rcl.so was not found");
+  command_flush();
+  run_processes_explain(child->processes, child->arguments->words[0]);
 }
 
 static int start_and_wait(child_t *child)
@@ -204,22 +216,27 @@ static int start_and_wait(child_t *child)
   int result = start(child);
   if (result) return result;
   int missed = watch(child);
+  run_time_stop(child->time);
   if (missed && !child->has_ended) end_command(child);
   while (!child->has_ended)
     wait_for_signal(child, INT64_MAX);
-  if (child->arguments->check) run_report_print(child->report, child->environment);
+  if (child->arguments->check) print_reports(child);
   return missed ? missed : child->status;
 }
 
 int run_child(const command_t *command, const run_arguments_t *arguments,
-              const run_environment_t *environment)
+              const run_environment_t *environment, run_time_t *time)
 {
-  child_t child = {.command = command, .arguments = arguments, .environment = environment};
+  child_t child = {
+      .command = command, .arguments = arguments, .environment = environment, .time = time};
   int result = run_environment_set(command, environment);
-  if (!result && (arguments->require || arguments->check)) result = open_report(&child);
+  if (!result && environment->library && (arguments->require || arguments->check))
+    result = run_reports_open(command, environment, &child.reports);
   if (!result && arguments->node_count) result = run_nodes_open(command, arguments, &child.nodes);
+  child.processes = run_processes_create(environment);
   if (!result) result = start_and_wait(&child);
+  run_processes_destroy(child.processes);
   run_nodes_close(child.nodes);
-  if (child.report[0]) unlink(child.report);
+  run_reports_close(child.reports);
   return result;
 }

@@ -12,7 +12,8 @@ void run_nodes_close(run_nodes_t *nodes);
 
 /* Whether the process of each of the nodes follows the time of the name. */
 bool run_nodes_have_taken(run_nodes_t *nodes, const char *name);
-/* "node /a, node /b": those whose processes do not, as of the last call of that. */
-void run_nodes_print_missing(const run_nodes_t *nodes);
+/* Prints a line for each whose process does not: there is no such node, or it follows another time.
+ * False: of one it is still to be explained. */
+bool run_nodes_print_missing(const run_nodes_t *nodes, const char *source, const char *when);
 
 #endif

@@ -24,7 +24,7 @@ struct run_relay {
   const command_t *command;
   relay_kind_t kind;
   int domain;
-  char name[80];
+  char name[RUN_RELAY_NAME_SIZE];
   ros_clock_t ros;
   tb_source_t *outer; /* that runs on between ticks; NULL: none */
   tb_clock_t *clock;  /* on it; else that of `ros` */
@@ -193,13 +193,16 @@ static void *relay_run(void *argument)
   return NULL;
 }
 
-static void default_name(run_relay_t *relay, const char *source)
+void run_relay_find_name(const run_arguments_t *arguments, char out[RUN_RELAY_NAME_SIZE])
 {
   const char *domain = getenv("ROS_DOMAIN_ID");
-  if (relay->domain >= 0)
-    snprintf(relay->name, sizeof relay->name, "%s-%d", source, relay->domain);
+  if (arguments->name)
+    snprintf(out, RUN_RELAY_NAME_SIZE, "%s", arguments->name);
+  else if (arguments->domain >= 0)
+    snprintf(out, RUN_RELAY_NAME_SIZE, "%s-%d", arguments->source, arguments->domain);
   else
-    snprintf(relay->name, sizeof relay->name, "%s-%s", source, domain && domain[0] ? domain : "0");
+    snprintf(out, RUN_RELAY_NAME_SIZE, "%s-%s", arguments->source,
+             domain && domain[0] ? domain : "0");
 }
 
 int run_relay_open(const command_t *command, const run_arguments_t *arguments, run_relay_t **out)
@@ -212,10 +215,7 @@ int run_relay_open(const command_t *command, const run_arguments_t *arguments, r
   relay->domain = arguments->domain;
   relay->end[0] = relay->end[1] = -1;
   pthread_mutex_init(&relay->mutex, NULL);
-  if (arguments->name)
-    snprintf(relay->name, sizeof relay->name, "%s", arguments->name);
-  else
-    default_name(relay, arguments->source);
+  run_relay_find_name(arguments, relay->name);
   int result = take(relay);
   if (result) return result;
   if (pipe2(relay->end, O_CLOEXEC)) return command_failed(command, TB_ERR_SYSTEM, NULL);

@@ -5,8 +5,16 @@
 #include <timebase/ros2_graph.h>
 #include <timebase/shm_readers.h>
 
+/* A process whose memory was looked at. */
+typedef struct shared_mapping {
+  struct shared_mapping *next;
+  uint64_t process;
+  char name[65]; /* of the page that it reads; "": none */
+} shared_mapping_t;
+
 typedef struct shared_times {
   tb_shm_readers_t *readers; /* NULL: not known */
+  shared_mapping_t **mappings;
   char host_name[65];
 } shared_times_t;
 
@@ -19,8 +27,13 @@ typedef enum shared_time {
 void shared_times_read(shared_times_t *out);
 void shared_times_release(shared_times_t *times);
 
-/* Of the process of a participant. *out_name (may be NULL): of the time, if followed; else NULL. */
+/* Of the process of a participant: it is in the list beside the page, or, before the time has had a
+ * publisher, after that has ended, and where the list is full or may not be written, it has the
+ * page in its memory. *out_name (may be NULL): of the time, if followed; else NULL. */
 shared_time_t shared_times_of(const shared_times_t *times, const tb_ros2_graph_snapshot_t *snapshot,
                               const uint8_t participant_guid[16], const char **out_name);
+
+/* Whether the time of that name has a publisher now; also true where that is not known. */
+bool shared_time_has_publisher(const char *name);
 
 #endif

@@ -14,6 +14,14 @@ static bool owns_terminal(void)
   return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
+/* In the background a line would be drawn over the prompt of a shell. A terminal that has no
+ * foreground, because it is not the one that controls this process, is ours. */
+static bool owns_screen(void)
+{
+  pid_t foreground = tcgetpgrp(STDOUT_FILENO);
+  return foreground < 0 || foreground == getpgrp();
+}
+
 static terminal_t *opened;
 static _Atomic bool was_stopped; /* the handler may run on any thread */
 
@@ -80,12 +88,13 @@ int terminal_columns(void)
 void terminal_show(const char *line)
 {
   if (opened) follow_shell(opened);
+  if (!owns_screen()) return;
   text_out("\r%.*s\033[K", terminal_columns(), line);
 }
 
 void terminal_clear(const terminal_t *terminal)
 {
-  if (terminal->screen) text_out("\r\033[K");
+  if (terminal->screen && owns_screen()) text_out("\r\033[K");
 }
 
 size_t terminal_read(terminal_t *terminal, char *keys, size_t size)

@@ -25,7 +25,7 @@ void terminal_close(terminal_t *terminal);
 int terminal_period_ms(const terminal_t *terminal);
 /* The width of a line. */
 int terminal_columns(void);
-/* Replaces the previous line. */
+/* Replaces the previous line; in the background, nothing. */
 void terminal_show(const char *line);
 void terminal_clear(const terminal_t *terminal);
 

@@ -59,6 +59,35 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase sim-time on {subjects}",
             .remedy_launch = LAUNCH_SIM_TIME,
         },
+    [TB__RULE_MIXED_SHARED_TIME] =
+        {
+            .id = "mixed-shared-time",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} is on wall time in a graph with a time in shared memory",
+            .many =
+                "{count} nodes are on wall time in a graph with a time in shared memory: {list}",
+            .consequence = "Stamps and timers of such a node do not fit those of the others: tf2, "
+                           "message filters and synchronizers drop or never match its messages.",
+            .remedy_ros = "ros2 param set {subject} use_sim_time true  # and publish /clock too",
+            .remedy_timebase = "timebase run --source shm:{detail} -- COMMAND",
+            .remedy_launch = "SetEnvironmentVariable('TIMEBASE_SOURCE', 'shm:{detail}')  # and "
+                             "LD_PRELOAD, as timebase run --print-env has them",
+        },
+    [TB__RULE_SHARED_TIME_STOPPED] =
+        {
+            .id = "shared-time-stopped",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject} follows a time in shared memory that has no publisher",
+            .many = "{count} nodes follow a time in shared memory that has no publisher: {list}",
+            .consequence = "ROS time there is 0 or has stopped: timers do not fire, sleeps do not "
+                           "end, and stamps are all the same.",
+            .remedy_ros = "env -u TIMEBASE_SOURCE -u LD_PRELOAD ros2 run ...  # to start it on its "
+                          "own time",
+            .remedy_timebase = "timebase serve --shm {detail}",
+            .remedy_launch = "ExecuteProcess(cmd=['timebase', 'serve', '--shm', '{detail}'])",
+        },
     [TB__RULE_TIME_BASE_DECLARED] =
         {
             .id = "time-base-declared",

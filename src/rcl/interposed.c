@@ -73,14 +73,16 @@ EXPORTED bool rcl_clock_time_started(rcl_clock_t *clock)
 EXPORTED rcl_ret_t rcl_clock_init(rcl_clock_type_t type, rcl_clock_t *clock,
                                   rcl_allocator_t *allocator)
 {
-  if (type == RCL_ROS_TIME && tb__shared_time_is_followed())
-    return tb__ros_clock_init(clock, allocator);
+  tb_status_t status;
+  if (type == RCL_ROS_TIME && tb__ros_clock_is_ours(&status))
+    return tb__ros_clock_init(clock, allocator, status);
   HAND_ON(clock_init, type, clock, allocator);
 }
 
 EXPORTED rcl_ret_t rcl_ros_clock_init(rcl_clock_t *clock, rcl_allocator_t *allocator)
 {
-  if (tb__shared_time_is_followed()) return tb__ros_clock_init(clock, allocator);
+  tb_status_t status;
+  if (tb__ros_clock_is_ours(&status)) return tb__ros_clock_init(clock, allocator, status);
   HAND_ON(ros_clock_init, clock, allocator);
 }
 

@@ -51,7 +51,7 @@ static void find_command(char *out, size_t size)
   escape(text, out, size);
 }
 
-/* "NAME", "NAME"; nothing of a release that is left alone. */
+/* "NAME", "NAME"; nothing of a process that is left alone. */
 static void list_functions(bool is_followed, char *out, size_t size)
 {
   size_t used = 0;
@@ -61,29 +61,48 @@ static void list_functions(bool is_followed, char *out, size_t size)
                              tb__interposed_names[i]);
 }
 
+/* A pipe that nothing reads from is an error; it does not block. */
+static void append(const char *path, const char *line, size_t length)
+{
+  int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+  if (file < 0 || write(file, line, length) != (ssize_t)length)
+    tb__rcl_note("%s=%s cannot be written: %s", VARIABLE, path, strerror(errno));
+  if (file >= 0) close(file);
+}
+
+/* To each file of the list: what `timebase run` reads, and what its user has asked for. */
+static void append_to_all(const char *paths, const char *line, size_t length)
+{
+  char path[4096];
+  for (const char *at = paths; *at;) {
+    size_t size = strcspn(at, ":");
+    snprintf(path, sizeof path, "%.*s", (int)size, at);
+    if (path[0]) append(path, line, length);
+    at += size + (at[size] == ':');
+  }
+}
+
 void tb__report_write(const char *event)
 {
-  const char *path = getenv(VARIABLE);
+  const char *paths = getenv(VARIABLE);
   const tb__librcl_release_t *release = tb__shared_time_release();
-  char program[2048], command[1024], source[256], functions[1024], name[32], line[6144];
-  if (!path || !path[0] || !release) return;
+  char program[2048], command[1024], source[256], functions[1024], name[32], reason[512];
+  char line[6656];
+  if (!paths || !paths[0] || !release) return;
   find_program(program, sizeof program);
   find_command(command, sizeof command);
   escape(tb__shared_time_name(), source, sizeof source);
-  list_functions(release->name != NULL, functions, sizeof functions);
+  escape(tb__shared_time_refusal(), reason, sizeof reason);
+  list_functions(tb__shared_time_is_followed(), functions, sizeof functions);
   snprintf(name, sizeof name, release->name ? "\"%s\"" : "null", release->name);
   int length = snprintf(
       line, sizeof line,
       "{\"event\": \"%s\", \"pid\": %ld, \"program\": \"%s\", \"command\": \"%s\", \"rcl\": %s, "
-      "\"rcl_version\": \"%s\", \"source\": \"%s\", \"functions\": [%s], "
+      "\"rcl_version\": \"%s\", \"source\": \"%s\", \"reason\": \"%s\", \"functions\": [%s], "
       "\"ros_clocks\": %u, \"ros_clocks_made\": %u}\n",
-      event, (long)getpid(), program, command, name, release->version, source, functions,
+      event, (long)getpid(), program, command, name, release->version, source, reason, functions,
       tb__ros_clocks_following(), tb__ros_clocks_made());
-  /* A pipe that nothing reads from is an error; it does not block. */
-  int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
-  if (file < 0 || write(file, line, (size_t)length) != length)
-    tb__rcl_note("%s=%s cannot be written: %s", VARIABLE, path, strerror(errno));
-  if (file >= 0) close(file);
+  append_to_all(paths, line, (size_t)length);
 }
 
 /* A forked child that ran no program has reported nothing of its own. */

@@ -31,13 +31,19 @@ rcl_ret_t tb__ros_clock_now(void *data, int64_t *out_ns)
   return TB__RCL_FAIL(RCL_RET_ERROR, "the shared time could not be read");
 }
 
-rcl_ret_t tb__ros_clock_init(rcl_clock_t *clock, rcl_allocator_t *allocator)
+bool tb__ros_clock_is_ours(tb_status_t *out)
+{
+  tb_clock_t *shared;
+  if (!tb__shared_time_is_followed()) return false;
+  *out = tb__shared_time_open(&shared);
+  return tb__shared_time_is_followed();
+}
+
+rcl_ret_t tb__ros_clock_init(rcl_clock_t *clock, rcl_allocator_t *allocator, tb_status_t status)
 {
   if (!clock) return TB__RCL_FAIL(RCL_RET_INVALID_ARGUMENT, "clock is null");
   if (!tb__rcl_allocator_is_valid(allocator))
     return TB__RCL_FAIL(RCL_RET_INVALID_ARGUMENT, "allocator is invalid");
-  tb_clock_t *shared;
-  tb_status_t status = tb__shared_time_open(&shared);
   if (status)
     return TB__RCL_FAIL(status == TB_ERR_NO_MEMORY ? RCL_RET_BAD_ALLOC : RCL_RET_ERROR,
                         tb_status_message(status));

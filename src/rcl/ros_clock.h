@@ -15,7 +15,9 @@ static inline bool tb__ros_clock_follows(const rcl_clock_t *clock)
          clock->type == RCL_ROS_TIME;
 }
 
-rcl_ret_t tb__ros_clock_init(rcl_clock_t *clock, rcl_allocator_t *allocator);
+/* Whether a clock that is made now follows. Opens the time: *out is for tb__ros_clock_init. */
+bool tb__ros_clock_is_ours(tb_status_t *out) TB_WARN_UNUSED;
+rcl_ret_t tb__ros_clock_init(rcl_clock_t *clock, rcl_allocator_t *allocator, tb_status_t status);
 /* Removes what callbacks it still has. */
 rcl_ret_t tb__ros_clock_fini(rcl_clock_t *clock);
 

@@ -21,6 +21,7 @@ typedef enum decision {
   NO_SOURCE,
   NO_SHARED_TIME, /* the source is another one */
   LEFT_ALONE,     /* the release is unknown */
+  UNUSABLE,       /* the page cannot be opened */
   FOLLOWED,
 } decision_t;
 
@@ -29,6 +30,7 @@ static tb__mutex_t mutex = TB__MUTEX_INIT; /* the loader is not called under it 
 static tb__librcl_release_t release;       /* by mutex, until it is decided */
 static char decided_by[256];               /* the same: the program may change its environment */
 static _Thread_local bool is_deciding;     /* on this thread: its calls go to librcl */
+static char unusable[256];                 /* why; before the decision */
 
 const char *tb__shared_time_name(void)
 {
@@ -90,6 +92,12 @@ const tb__librcl_release_t *tb__shared_time_release(void)
   return atomic_load(&decision) >= LEFT_ALONE ? &release : NULL;
 }
 
+const char *tb__shared_time_refusal(void)
+{
+  int decided = atomic_load(&decision);
+  return decided == LEFT_ALONE ? release.reason : decided == UNUSABLE ? unusable : "";
+}
+
 /* ---- the clock ---- */
 
 tb_clock_t *_Atomic tb__shared_time_clock;
@@ -115,6 +123,17 @@ static tb_status_t create(tb_clock_t **out)
   return TB_OK;
 }
 
+/* No node may fail for want of the page: it gets the clock that it would have had. What is short of
+ * memory fails, as in rcl, and may be tried again. */
+static void leave_alone(tb_status_t status)
+{
+  snprintf(unusable, sizeof unusable, "the time cannot be opened: %s", tb_status_message(status));
+  atomic_store(&decision, UNUSABLE);
+  tb__rcl_note("nodes keep their own time: %s cannot be used: %s", tb__shared_time_name(),
+               tb_status_message(status));
+  tb__report_write("left_alone");
+}
+
 tb_status_t tb__shared_time_open(tb_clock_t **out)
 {
   static tb__mutex_t opening = TB__MUTEX_INIT;
@@ -123,10 +142,13 @@ tb_status_t tb__shared_time_open(tb_clock_t **out)
   tb_status_t status = TB_OK;
   tb__mutex_lock(&opening);
   *out = atomic_load(&tb__shared_time_clock);
-  if (!*out) {
+  if (!*out && atomic_load(&decision) == UNUSABLE) {
+    status = TB_ERR_NOT_FOUND;
+  } else if (!*out) {
     tb__rcl_note_core_log();
     status = create(out);
     if (!status) atomic_store(&tb__shared_time_clock, *out);
+    if (status && status != TB_ERR_NO_MEMORY) leave_alone(status);
   }
   tb__mutex_unlock(&opening);
   return status;

@@ -11,17 +11,22 @@
 #include "clock/page.h"
 #include "rcl/librcl.h"
 
-/* Whether this process's ROS clocks follow: TIMEBASE_SOURCE names a shared time, and its librcl is
- * of a known release. Decided at the first call; why not is noted once. [any thread] */
+/* Whether this process's ROS clocks follow: TIMEBASE_SOURCE names a shared time, its librcl is of a
+ * known release, and the time could be opened, if that was tried. Decided at the first call; why
+ * not is noted once. [any thread] */
 bool tb__shared_time_is_followed(void);
 
 /* What its librcl is; NULL until that is decided, and where no shared time is named. */
 const tb__librcl_release_t *tb__shared_time_release(void);
 
+/* Why it is left alone; "": it is not, or no shared time is named. */
+const char *tb__shared_time_refusal(void);
+
 /* What TIMEBASE_SOURCE was when it was decided. */
 const char *tb__shared_time_name(void);
 
-/* Makes the clock, if it is not made yet. An error is also noted. [any thread] */
+/* Makes the clock, if it is not made yet. An error is also noted; after one other than
+ * TB_ERR_NO_MEMORY the process does not follow any more. [any thread] */
 tb_status_t tb__shared_time_open(tb_clock_t **out) TB_WARN_UNUSED;
 
 /* NULL: it is not made yet. Its source, and with that its page, never changes: so the page is read

@@ -14,6 +14,8 @@
 #include "source/wake_area.h"
 #include "waiting.h"
 
+#define OTHER_USER 65534
+
 static void area_path(const shared_t *f, char *out, size_t size)
 {
   snprintf(out, size, "%s/timebase-wake1.test", f->directory);
@@ -256,6 +258,22 @@ static void test_X10_without_a_free_slot_each_tick_wakes(void **state)
   tick(f, 10 * S);
   expect_wake_ups_without_slot(f);
   tb__shared_file_close(&file);
+}
+
+/* A page that others may read, of a publisher of another user: the area is that user's alone. */
+static void test_X10_a_reader_that_may_not_write_the_area_follows_ticks(void **state)
+{
+  shared_t *f = *state;
+  uid_t user = geteuid();
+  if (user != 0) skip(); /* another user may write it, or cannot be had */
+  assert_ok(tb_clock_set_source(f->clock, NULL));
+  open_publisher(f);
+  assert_int_equal(chmod(f->directory, 0755), 0);
+  assert_int_equal(seteuid(OTHER_USER), 0);
+  assert_ok(tb_clock_set_source(f->clock, f->source));
+  tick(f, 10 * S);
+  expect_wake_ups_without_slot(f);
+  assert_int_equal(seteuid(user), 0);
 }
 
 static void wreck(const shared_t *f, off_t size)
@@ -506,6 +524,7 @@ int main(void)
       ON_PAGE(test_X10_a_new_publisher_has_a_new_area),
       ON_PAGE(test_X10_a_tick_while_a_wish_is_written),
       ON_PAGE(test_X10_without_a_free_slot_each_tick_wakes),
+      ON_PAGE(test_X10_a_reader_that_may_not_write_the_area_follows_ticks),
       ON_PAGE(test_X10_a_truncated_area_is_given_up),
       ON_PAGE(test_X10_an_area_that_is_full_of_zeros_is_given_up),
       ON_PAGE(test_X10_an_area_may_be_truncated_at_any_moment),

@@ -4,23 +4,25 @@ look at a graph report of them."""
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
-import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../system"))
 
 import command_test  # noqa: E402
+import in_parts  # noqa: E402
 from command_test import SECOND, CommandTest, Process  # noqa: E402
 
 NODE = None
 
 
 class GraphTest(CommandTest):
-    domains = itertools.cycle((35,))
+    domains = itertools.cycle((35, 164, 165))
 
     def start(self, words):
         process = Process(self, words, self.environment, subprocess.PIPE)
+        self.addCleanup(lambda: process.child.stdin.closed or process.child.stdin.close())  # ends the node
         process.expect("ready")
         return process
 
@@ -29,44 +31,140 @@ class GraphTest(CommandTest):
         self.assertEqual(process.wait(), 0, process.errors)
         return int(next(line.split()[1] for line in process.seen if line.startswith("now ")))
 
-    def test_an_unchanged_node_is_seen_on_the_shared_time(self):
+    def errors_of(self, process):
+        return "".join(f"{line}\n" for line in process.errors if line)
+
+    def shm_name(self):
         name = f"rcl-graph-{os.getpid()}"
         for prefix in ("timebase", "timebase-wake1"):
             path = f"/dev/shm/{prefix}.{name}"
             self.addCleanup(lambda path=path: os.path.exists(path) and os.unlink(path))
-        self.run_command("serve", "--node", "sim", "--shm", name, "--start", "1000").expect("time ")
-        run = ["run", "--source", f"shm:{name}", "--check", "--require", "--node", "/robot", "--limit", "100s", "--"]
-        robot = self.start([f"{command_test.BIN_DIR}/timebase", *run, NODE, "robot"])
-        plain = self.start([NODE, "plain"])
+        return name
+
+    def run_words(self, name, *words):
+        return [f"{command_test.BIN_DIR}/timebase", "run", "--source", f"shm:{name}", *words]
+
+    def audited(self, is_right):
+        """The audit, once it is right: of its report, the time base of each node, and the nodes of each rule."""
+
+        def is_audited(status, out, _):
+            if status not in (0, 1):
+                return False
+            report = json.loads(out)
+            bases = {node["name"]: (node["time_base"], node["by"], node["shared_time"]) for node in report["nodes"]}
+            found = {finding["rule"]: [subject["name"] for subject in finding["subjects"]]
+                     for finding in report["findings"]}
+            return is_right(bases, found)
+
+        return self.until_result(("audit", "--json"), is_audited)
+
+    def listed(self, expected):
+        """`timebase nodes --check`, once the nodes are on these times."""
 
         def is_listed(status, out, _):
             nodes = json.loads(out)["nodes"] if status == 0 else []
-            return {node["name"]: node["shared_time"] for node in nodes} == {"/plain": None, "/robot": name, "/sim": None}
+            return {node["name"]: node["shared_time"] for node in nodes} == expected
 
         self.until_result(("nodes", "--json"), is_listed)
-        self.assertIn(f"  follows shm:{name}, ", self.result("nodes")[1])
+        return self.result("nodes", "--check")
 
-        def is_audited(status, out, _):
-            report = json.loads(out) if status in (0, 1) else {"nodes": (), "findings": ()}
-            bases = {node["name"]: (node["time_base"], node["by"]) for node in report["nodes"]}
-            on_wall = [subject["name"] for finding in report["findings"] if finding["rule"] == "mixed-time-base"
-                       for subject in finding["subjects"]]
-            return bases.get("/plain") == ("wall", "answer") and on_wall == ["/plain"] \
-                and bases.get("/robot") == ("other", "shared memory")
-
-        self.until_result(("audit", "--json"), is_audited)
-        # `timebase run` looks for the node until it is there, and prints reports when the command has ended.
+    def test_an_unchanged_node_is_seen_on_the_shared_time(self):
+        name = self.shm_name()
+        server = self.run_command("serve", "--node", "sim", "--shm", name, "--start", "1000")
+        server.expect("time ")
+        robot = self.start(self.run_words(name, "--check", "--require", "--node", "/robot", "--limit", "100s", "--",
+                                          NODE, "robot"))
+        status, out, err = self.listed({"/robot": name, "/sim": None})
+        self.assertEqual(status, 0, err)
+        self.assertIn(f"  follows shm:{name}, ", out)
+        plain = self.start([NODE, "plain"])
+        status, _, err = self.listed({"/plain": None, "/robot": name, "/sim": None})
+        self.assertEqual(status, 1, err)
+        self.assertIn("check failed: 1 node does not use simulated time, but others do\n", err)
+        self.assertNotIn("no publisher", err)
+        self.audited(lambda bases, found: bases.get("/plain") == ("wall", "answer", None)
+                     and bases.get("/robot") == ("other", "shared memory", name)
+                     and found.get("mixed-time-base") == ["/plain"] and "shared-time-stopped" not in found)
+        self.assertRegex(self.result("audit")[1], r"; 3 nodes: .* on /clock, 1 on a shared time, \d on wall time, ")
+        # The reports are printed when the command has ended.
         self.assertLess(abs(self.finish(robot) - 1000 * SECOND), 1_000_000 * SECOND)
         self.assertGreater(self.finish(plain), 1_000_000_000 * SECOND)  # system time
-        reports = [json.loads(line) for line in robot.seen if line.startswith("{")]
-        self.assertEqual([report["event"] for report in reports], ["first_clock", "exit"])
-        for report in reports:
-            self.assertEqual((report["rcl"], report["rcl_version"]), ("jazzy", "9.2.11"))
-            self.assertEqual(report["source"], f"shm:{name}")
-            self.assertIn("rcl_clock_get_now", report["functions"])
-        self.assertEqual([report["ros_clocks"] for report in reports], [1, 0])
+        lines = [line for line in robot.seen if not line.startswith("now ") and line != "ready"]
+        self.assertEqual(len(lines), 3, lines)
+        self.assertRegex(lines[0], f"^process [0-9]+: {NODE} robot$")
+        self.assertEqual(lines[1], f"  follows shm:{name}: 1 ROS clock, of rcl jazzy 9.2.11")
+        self.assertRegex(lines[2], "^replaced in rcl: .*rcl_clock_get_now, ")
+
+    def test_a_time_without_a_topic_or_a_publisher(self):
+        name = self.shm_name()
+        robot = self.start(self.run_words(name, "--", NODE, "robot"))
+        robot.expect_error(f"note: shm:{name} has no publisher yet")
+        plain = self.start([NODE, "plain"])
+
+        def is_stopped(bases, found):
+            return bases.get("/plain", ())[:1] == ("wall",) \
+                and bases.get("/robot") == ("other", "shared memory", name) \
+                and found.get("shared-time-stopped") == ["/robot"] and found.get("mixed-shared-time") == ["/plain"]
+
+        self.audited(is_stopped)  # before the first publisher
+        server = self.run_command("serve", "--no-topic", "--shm", name, "--start", "1000")
+        server.expect("time ")
+        self.audited(lambda bases, found: bases.get("/robot", ())[:1] == ("other",)
+                     and found.get("mixed-shared-time") == ["/plain"] and "shared-time-stopped" not in found)
+        status, _, err = self.listed({"/plain": None, "/robot": name})
+        self.assertEqual(status, 1, err)
+        self.assertIn("1 node does not use simulated time, but others do\n", err)
+        server.child.send_signal(signal.SIGINT)
+        self.assertEqual(server.wait(), 0, server.errors)
+        self.audited(is_stopped)  # and after the last one
+        status, out, err = self.result("nodes", "--check")
+        self.assertEqual(status, 1, err)
+        self.assertIn(f"  ! shm:{name} has no publisher\n", out)
+        self.assertIn("1 node follows a shared time that has no publisher\n", err)
+        self.finish(robot)
+        self.finish(plain)
+
+    def test_why_a_required_node_has_not_taken_the_time(self):
+        name = self.shm_name()
+        server = self.run_command("serve", "--no-topic", "--shm", name, "--start", "1000")
+        server.expect("time ")
+        for words, reason in (
+            (("--node", "/robbot", "--limit", "3s", "--", NODE, "robot"),
+             "there is no node /robbot; did you mean /robot?"),
+            (("--node", "/robot", "--limit", "3s", "--", "env", "-u", "LD_PRELOAD", NODE, "robot"),
+             r"(?s)the process of node /robot has not taken .*_node \(process \d+\) has no LD_PRELOAD"),
+            (("--node", "/robot", "--limit", "3s", "--", *self.run_words(f"{name}-2", "--", NODE, "robot")),
+             f"the process of node /robot has not taken the time of shm:{name} within 3s: it follows shm:{name}-2"),
+        ):
+            robot = self.start(self.run_words(name, "--require", *words))
+            self.assertEqual(robot.wait(), 1, robot.errors)
+            self.assertRegex(self.errors_of(robot), reason)
+        for prefix in ("timebase", "timebase-wake1"):
+            path = f"/dev/shm/{prefix}.{name}-2"
+            if os.path.exists(path):
+                os.unlink(path)
+
+    def test_a_time_that_does_not_begin(self):
+        name = self.shm_name()
+        for source, reason in ((f"shm:{name}", "the time has no publisher"),
+                               ("clock_topic", "no tick of /clock has come")):
+            words = [f"{command_test.BIN_DIR}/timebase", "run", "--source", source, "--name", name, "--require",
+                     "--limit", "2s", "--", NODE, "robot"]
+            robot = self.start([word for word in words if source == "clock_topic" or word not in ("--name", name)])
+            self.assertEqual(robot.wait(), 1, robot.errors)
+            self.assertIn(f"timebase run: the time of shm:{name} has not begun within 2s: {reason}\n",
+                          self.errors_of(robot))
+
+    def test_processes_without_the_library(self):
+        name = self.shm_name()
+        for words in (("env", "-u", "LD_PRELOAD"), ("env", "-i")):
+            robot = self.start(self.run_words(name, "--check", "--limit", "1s", "--", *words, NODE, "robot"))
+            robot.expect_error("note: no process of env has taken the time")  # they were looked at until then
+            self.finish(robot)
+            self.assertIn("no process has loaded rcl", robot.seen)
+            self.assertRegex(self.errors_of(robot), r"rcl_graph_node \(process \d+\) has no LD_PRELOAD")
 
 
 if __name__ == "__main__":
     command_test.BIN_DIR, NODE = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
+    in_parts.main([sys.argv[0], *sys.argv[3:]], 3, verbosity=2)

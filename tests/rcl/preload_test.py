@@ -73,11 +73,25 @@ class Preload(unittest.TestCase):
         self.assertEqual(len(err), 1)
         self.assertRegex(err[0], r"^timebase-rcl: nodes keep their own time: .*rcl 11\.0\.0")
 
-    def test_unusable_source_fails_the_clock_with_a_note(self):
-        process = start("jazzy", "now", "shm:/no/name")
-        out, err = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, out), (1, "init 1\n"))
-        self.assertRegex(err, "^timebase-rcl: TIMEBASE_SOURCE=shm:/no/name")
+    def test_a_time_that_cannot_be_opened_leaves_the_node_as_it_would_be(self):
+        other = f"{self.name}-other"
+        with open(f"/dev/shm/timebase.{other}", "wb") as file:
+            file.write(b"no page " * 512)
+        self.addCleanup(remove_page, other)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report")
+            for source, reason in (("shm:/no/name", "use 1 to 64 letters"), (f"shm:{other}", "not a timebase page")):
+                out, err = run("jazzy", "plain", source, TIMEBASE_RCL_REPORT=path)
+                self.assertEqual(out, ["init 0", "enabled 0", "now 0 -5", "now 0 -5", "fini 0"])
+                self.assertEqual(len(err), 2)
+                self.assertRegex(err[0], f"^timebase-rcl: TIMEBASE_SOURCE={source}.*{reason}")
+                self.assertRegex(err[1], f"^timebase-rcl: nodes keep their own time: {source} cannot be used: ")
+            with open(path, encoding="ascii") as file:
+                reports = [json.loads(line) for line in file]
+        self.assertEqual([report["event"] for report in reports], ["left_alone"] * 2)
+        for report in reports:
+            self.assertRegex(report["reason"], "the time cannot be opened: ")
+            self.assertEqual((report["functions"], report["ros_clocks"]), ([], 0))
 
     def test_constructor_of_a_library_that_is_being_loaded(self):
         self.publisher.publish(7 * S)
@@ -133,11 +147,14 @@ class Preload(unittest.TestCase):
         self.publisher.publish(7 * S)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report")
-            run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=path)
+            second = os.path.join(folder, "second")
+            run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=f"{path}:{second}")
             run("unknown", "plain", self.source, TIMEBASE_RCL_REPORT=path)
             run("jazzy", "plain", None, TIMEBASE_RCL_REPORT=path)
             with open(path, encoding="ascii") as file:
                 lines = [json.loads(line) for line in file]
+            with open(second, encoding="ascii") as file:
+                self.assertEqual([json.loads(line) for line in file], lines[:2])
             pipe = os.path.join(folder, "pipe")
             os.mkfifo(pipe)  # without a reader
             _, err = run("kilted", "now", self.source, TIMEBASE_RCL_REPORT=pipe)
@@ -155,9 +172,11 @@ class Preload(unittest.TestCase):
         self.assertEqual((first["ros_clocks"], last["ros_clocks"], last["ros_clocks_made"]), (1, 0, 1))
         self.assertIn("rcl_clock_get_now", first["functions"])
         self.assertEqual((unknown["rcl"], unknown["functions"], unknown["ros_clocks"]), (None, [], 0))
+        self.assertEqual(first["reason"], "")
+        self.assertRegex(unknown["reason"], r"rcl 11\.0\.0")
 
     def run_command(self, release, scenario):
-        command = [TIMEBASE, "run", "--source", self.source, "--require", "--check", "--", HOST, CLIENTS[release],
+        command = [TIMEBASE, "run", "--source", self.source, "--require", "--check", "--json", "--", HOST, CLIENTS[release],
                    scenario]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         reports = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
@@ -170,7 +189,21 @@ class Preload(unittest.TestCase):
         self.assertEqual((status, reports, err), (0, [("first_clock", "rolling"), ("exit", "rolling")], ""))
         status, reports, err = self.run_command("unknown", "plain")
         self.assertEqual((status, reports), (1, [("left_alone", None)]))
-        self.assertRegex(err, "no process of .* has taken the time")
+        self.assertRegex(err, r"(?s)no process of .* has taken the time.* was left alone: .*rcl 11\.0\.0")
+
+    @unittest.skipUnless(TIMEBASE, "built without the command")
+    def test_timebase_run_reads_reports_beside_those_of_a_user(self):
+        self.publisher.publish(7 * S)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report")
+            outer = [TIMEBASE, "run", "--source", self.source, "--check", "--"]
+            result = subprocess.run([*outer, *outer, HOST, CLIENTS["rolling"], "now"], capture_output=True, text=True,
+                                    timeout=60, check=True, env=dict(os.environ, TIMEBASE_RCL_REPORT=path))
+            with open(path, encoding="ascii") as file:
+                self.assertEqual([json.loads(line)["event"] for line in file], ["first_clock", "exit"])
+        self.assertEqual(result.stderr, "")
+        line = f"  follows {self.source}: 1 ROS clock, of rcl rolling 10.5.1\n"
+        self.assertEqual(result.stdout.count(line), 2, result.stdout)  # of the inner command, and of the outer one
 
     def test_needs_only_the_c_library_and_exports_only_rcl(self):
         dynamic = subprocess.run(["readelf", "-dW", LIBRARY], capture_output=True, text=True, check=True).stdout

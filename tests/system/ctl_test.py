@@ -114,6 +114,40 @@ class CtlTest(CommandTest):
         recorder.child.send_signal(signal.SIGINT)
         self.assertEqual(recorder.wait(), 0, recorder.errors)
 
+    def test_steers_a_simulator(self):
+        server = self.run_command("serve", "--start", "1000")
+        node = "/clock_server"
+        self.until("status", lambda status, out: f"{node}: simulator, playing\n" in out)
+        self.until("pause", lambda status, out: (status, out) == (0, f"{node}: ok\n"))  # the only one there is
+        self.done(f"{node} pause")  # again
+        facts = self.status(node)[node]
+        self.assertEqual((facts["kind"], facts["paused"], facts["state"]), ("simulator", True, "paused"))
+        before = float(self.result("now", "--ros")[1].split()[0])
+        self.done(f"{node} step 50", "50 steps")  # of 10 ms each
+        after = float(self.result("now", "--ros")[1].split()[0])
+        self.assertAlmostEqual(after, before + 0.5, places=6)
+        status, out, _ = self.named(f"{node} step --json")
+        self.assertEqual((status, json.loads(out)["steps"]), (0, 1))
+        self.done(f"{node} toggle")
+        self.assertEqual(self.status(node)[node]["state"], "playing")
+        self.refused(f"{node} step 2", "time is running, or a step is in progress; pause the simulation first", node)
+        self.done(f"{node} toggle")
+        self.assertEqual(self.status(node)[node]["state"], "paused")
+        self.done(f"{node} reset")
+        self.assertEqual(float(self.result("now", "--ros")[1].split()[0]), 1000)
+        self.done(f"{node} resume")
+        self.done(f"{node} stop")
+        self.assertEqual(self.status(node)[node]["state"], "stopped")
+        for words, text in (("rate 2", "its keys + and -"), ("seek 5", "--start, and reset"), ("burst", "it can pause, ")):
+            self.until_error(words, f"{node} is a simulator (simulation_interfaces), and has no service for '{words.split()[0]}'")
+            self.until_error(f"{node} {words}", text)
+        server.child.send_signal(signal.SIGINT)
+        self.assertEqual(server.wait(), 0, server.errors)
+
+    def test_a_player_has_no_reset(self):
+        self.player()
+        self.until_error(f"{PLAYER} reset", f"'{PLAYER}' has no service reset_simulation")
+
     def test_says_what_is_missing(self):
         status, out, err = self.ctl("pause")
         self.assertEqual((status, out), (1, ""))

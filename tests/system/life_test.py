@@ -6,6 +6,7 @@ usage: life_test.py BIN_DIR DEMO_BAG [TEST...]"""
 
 import itertools
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -133,6 +134,17 @@ class LifeTest(CommandTest):
         terminal.expect(b"played to the end")
         self.assertEqual(terminal.child.wait(LIMIT_S), 0)
         self.assertEqual(terminal.modes(), terminal.modes_before)
+
+    def test_nothing_is_drawn_in_the_background(self):
+        play = shlex.join(self.command("play", self.bag(5), "--rate", "10"))
+        script = f"set -m; {play} & wait; echo $(( 6 * 7 )); {play}"  # with -m it is no part of the foreground
+        terminal = Terminal(self, ["sh", "-c", script], self.environment)
+        terminal.expect(b"played to the end")
+        self.assertNotIn(b"\033[", terminal.before)
+        terminal.expect(b"42")
+        terminal.expect(b"\033[")
+        terminal.expect(b"played to the end")
+        self.assertEqual(terminal.child.wait(LIMIT_S), 0)
 
     def test_serve_takes_keys_and_leaves_the_terminal_as_it_was(self):
         arguments = ("serve", "--start", "100", "-p", "--as-fast-as-possible", "--step", "1s")

@@ -5,6 +5,7 @@ usage: run_test.py BIN_DIR CLOCK_PROBE [TEST...]"""
 
 import itertools
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -89,7 +90,9 @@ class CommandOfRunTest(RunTest):
             (("--source", "shm:a"), "missing command"),
             (("--source", "shm:a", "--print-env", "--", "true"), "--print-env takes no command"),
             (("--source", "clock_topic", "--print-env"), "needs --source shm:NAME"),
+            (("--source", "clock_topic", "--domain", "7", "--print-env"), "and use --source shm:clock_topic-7"),
             (("--source", "shm:a", "--node", "/a", "--", "true"), "--node needs --require"),
+            (("--source", "shm:a", "--json", "--", "true"), "--json needs --check"),
             (("--source", "shm:a", "--name", "b", "--", "true"), "--name is for"),
             (("--source", "shm:a", "--domain", "1", "--", "true"), "--domain is for"),
         ):
@@ -98,12 +101,48 @@ class CommandOfRunTest(RunTest):
             self.assertIn(text, err)
 
     def test_settings_for_a_shell(self):
-        self.environment["LD_PRELOAD"] = ""
-        script = 'eval "$({} run --source {} --print-env)"; printf %s "$TIMEBASE_SOURCE"'
-        for source in ("shm:sim", "shm:it's $(false) \"two\\"):
-            command = script.format(shlex.quote(f"{command_test.BIN_DIR}/timebase"), shlex.quote(source))
-            done = subprocess.run(["sh", "-c", command], env=self.environment, capture_output=True, text=True, timeout=LIMIT_S)
-            self.assertEqual((done.returncode, done.stdout), (0, source), done.stderr)
+        name = self.shm_name()
+        before = "it's $(false) \"two\\"  # no such libraries: the loader leaves them out
+        self.environment["LD_PRELOAD"] = before
+        command = shlex.quote(f"{command_test.BIN_DIR}/timebase")
+        script = f'eval "$({command} run --source shm:{name} --print-env)"; printf "%s\\n%s" "$TIMEBASE_SOURCE" "$LD_PRELOAD"'
+        done = subprocess.run(["sh", "-c", script], env=self.environment, capture_output=True, text=True, timeout=LIMIT_S)
+        source, preload = done.stdout.split("\n")
+        self.assertEqual((done.returncode, source), (0, f"shm:{name}"), done.stderr)
+        self.assertRegex(preload, f"^(/[^ ]+:)?{re.escape(before)}$")
+        self.assertFalse(os.path.exists(f"/dev/shm/timebase.{name}"))
+
+    def test_a_time_that_cannot_be_had_is_refused_before_the_start(self):
+        name = self.shm_name()
+        with open(f"/dev/shm/timebase.{name}", "wb") as page:
+            page.write(b"no page " * 512)
+        started = os.path.join(self.folder, "started")
+        for words, expected, text in (
+            (("--source", "shm:a/b"), 2, '--source shm:a/b: shared-memory name "a/b": use 1 to 64 letters'),
+            (("--source", "shm:a/b", "--print-env"), 2, '--source shm:a/b: shared-memory name "a/b"'),
+            (("--source", "clock_topic", "--name", "a/b"), 2, 'shared-memory name "a/b"'),
+            (("--source", f"shm:{name}"), 3, "it is not a timebase page; remove it or choose another name"),
+        ):
+            words = words if "--print-env" in words else (*words, "--", "touch", started)
+            status, out, err = self.result("run", *words)
+            self.assertEqual((status, out), (expected, ""), err)
+            self.assertIn(text, err)
+        self.environment["TIMEBASE_SOURCE"] = "shm:.a"
+        self.assertEqual(self.result("run", "--", "touch", started)[0], 2)
+        self.assertFalse(os.path.exists(started))
+
+    def test_a_required_time_has_begun(self):
+        name = self.shm_name()
+        timebase = f"{command_test.BIN_DIR}/timebase"
+        sleep = ("--", timebase, "sleep", "--ros", "1000s")
+        for _ in range(2):  # the second time after a publisher, too
+            child = self.run_command("run", "--source", f"shm:{name}", "--require", "--limit", "1s", *sleep)
+            child.expect_error(f"note: shm:{name} has no publisher yet: .*'timebase serve --shm {name}'")
+            self.assertEqual(child.wait(), 1, child.errors)
+            child.expect_error("timebase run: the time has no publisher$")
+            server = self.serve("--no-topic", "--shm", name)
+            server.child.send_signal(signal.SIGINT)
+            self.assertEqual(server.wait(), 0, server.errors)
 
     def test_a_time_that_is_taken(self):
         name = self.shm_name()
@@ -136,12 +175,12 @@ class CommandOfRunTest(RunTest):
         os.chmod(setuid, 0o4755)
         status, _, err = self.run_shm(name, "--require", "--limit", "100ms", "--", setuid, "1000")
         self.assertEqual(status, 1, err)
-        self.assertIn("it is setuid or setgid", err)
+        self.assertRegex(err, r"sleep( \(process \d+\))? is setuid or setgid")
         headers = subprocess.run(["readelf", "-l", "/sbin/ldconfig"], capture_output=True, text=True, timeout=LIMIT_S)
         if headers.returncode == 0 and "INTERP" not in headers.stdout:
             status, _, err = self.run_shm(name, "--require", "--", "/sbin/ldconfig", "-p")
             self.assertEqual(status, 1, err)
-            self.assertIn("it is linked statically", err)
+            self.assertRegex(err, r"ldconfig( \(process \d+\))? is linked statically")
         status, _, err = self.run_shm(name, "--limit", "100ms", "--", "sh", "-c", "sleep 3; exit 6")
         self.assertEqual(status, 6, err)
         self.assertIn("note: no process of sh has taken the time", err)

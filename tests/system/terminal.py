@@ -34,6 +34,7 @@ class Terminal:
         test.addCleanup(self.child.wait)
         test.addCleanup(self.child.kill)
         self.seen = b""
+        self.before = b""  # what came before the text that was expected last
 
     def set_size(self, rows, columns):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -50,4 +51,4 @@ class Terminal:
             ready, _, _ = select.select([self.master], [], [], end - time.monotonic())
             self.test.assertTrue(ready and time.monotonic() < end, (text, self.seen[-2000:]))
             self.seen += os.read(self.master, 4096)
-        self.seen = self.seen.split(text, 1)[1]
+        self.before, self.seen = self.seen.split(text, 1)
