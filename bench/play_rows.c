@@ -226,7 +226,7 @@ static bool playing_open(playing_t *playing, const stage_t *stage,
 {
   tb_ros2_play_transport_options_t how = TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT;
   how.qos_overrides = stage->overrides;
-  how.batch = options->rate == TB_PLAYER_FASTEST; /* as the command has it */
+  if (options->rate == TB_PLAYER_FASTEST) how.batch.ns = TB_NS_PER_MS; /* as the command has it */
   *playing = (playing_t){.given_ns = calloc((size_t)stage->load->messages, sizeof(int64_t))};
   if (sem_init(&playing->settled, 0, 0) || !playing->given_ns ||
       tb_bag_reader_open(stage->bag, NULL, &playing->reader, NULL) ||

@@ -101,7 +101,7 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   transport.wait_for_acks = arguments->wait_for_acks;
   transport.waits = arguments->waits;
   transport.wait_count = arguments->wait_count;
-  transport.batch = arguments->player.rate == TB_PLAYER_FASTEST;
+  if (arguments->player.rate == TB_PLAYER_FASTEST) transport.batch.ns = TB_NS_PER_MS;
   if (!status && arguments->use_sim_time && transport.clock)
     status = play_clock_check(session->node, arguments, error);
   if (!status)

@@ -62,19 +62,22 @@ typedef struct tb_ros2_play_transport_options {
   const tb_ros2_play_wait_t *waits;
   size_t wait_count; /**< how many there are */
 
-  /** Messages of up to a millisecond go out together, in as few packets as they fit into: for
-   * playing as fast as possible. The clock and events overtake none of them. A player sends what
-   * there is before it waits. Without effect with `wait_for_acks` or `waits`. Cyclone DDS has one
-   * setting for all writers that are being created in the process: one that a program creates
-   * itself at the moment in which a publisher is created would have to be flushed, and a setting of
-   * its own (dds_write_set_batch) is off after it. */
-  bool batch;
+  /** How long messages are kept to go out together, in as few packets as they fit into: 1 ms is
+   * right for playing as fast as possible. The clock and events overtake none of them, and a player
+   * sends what there is before it waits. 0: each goes out at once. Without effect with
+   * `wait_for_acks` or `waits`. Cyclone DDS has one setting for all writers that are being created
+   * in the process: one that a program creates itself at the moment in which a publisher is created
+   * would have to be flushed, and a setting of its own (dds_write_set_batch) is off after it. */
+  tb_duration_t batch;
 } tb_ros2_play_transport_options_t;
 
 /** No clock, no node, QoS as recorded; no waiting. */
 #define TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT                                                        \
   {                                                                                                \
-    false, NULL, NULL, NULL, false, NULL, 0, false                                                 \
+    false, NULL, NULL, NULL, false, NULL, 0,                                                       \
+    {                                                                                              \
+      0                                                                                            \
+    }                                                                                              \
   }
 
 TB_BEGIN_DECLS
@@ -91,7 +94,7 @@ TB_API tb_status_t tb_ros2_play_wait_check(const tb_ros2_play_wait_t *wait, tb_e
  * subscriptions that are up get it; after the last one, until reliable subscriptions have
  * acknowledged, at most as long as the player's options allow.
  *
- *   TB_ERR_INVALID  tb_ros2_play_wait_check does not accept one of `waits`
+ *   TB_ERR_INVALID  tb_ros2_play_wait_check does not accept one of `waits`, or `batch` is negative
  *   TB_ERR_LIMIT    too many of them
  *   TB_ERR_NO_MEMORY, TB_ERR_TRANSPORT, TB_ERR_SYSTEM
  *

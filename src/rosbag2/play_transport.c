@@ -18,7 +18,6 @@
 #include "rosbag2/play_outputs.h"
 #include "rosbag2/player_messages.h"
 
-#define BATCH_NS             TB_NS_PER_MS
 #define QUIET_NS             (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
 #define QUIET_WHEN_EMPTY_NS  (500 * TB_NS_PER_MS) /* the same, while no subscription was found */
 #define LINGER_NS            (200 * TB_NS_PER_MS)
@@ -168,7 +167,7 @@ static void note_kept(tb_ros2_play_transport_t *transport, topic_t *topic)
   int64_t now_ns = tb__steady_now_ns();
   if (!transport->is_kept) transport->first_ns = now_ns;
   topic->is_kept = transport->is_kept = true;
-  if (now_ns - transport->first_ns >= BATCH_NS) send(transport);
+  if (now_ns - transport->first_ns >= transport->options.batch.ns) send(transport);
 }
 
 static tb_status_t publish(void *self, void *handle, const void *data, size_t size,
@@ -398,11 +397,13 @@ tb_status_t tb_ros2_play_transport_create_sized(tb_ros2_context_t *context,
   tb_ros2_play_transport_options_t known;
   if (!TB__SIZED_IN(options, options_size, known))
     return tb__sized_unsupported(error, "tb_ros2_play_transport_options_t");
+  if (options && options->batch.ns < 0)
+    return tb_error_set(error, TB_ERR_INVALID, "play transport: `batch` is negative");
   tb_ros2_play_transport_t *transport = calloc(1, sizeof *transport);
   if (!transport) return tb__no_memory_for(error, "play transport");
   transport->context = context;
   if (options) transport->options = *options;
-  transport->batches = transport->options.batch && !transport->options.wait_for_acks &&
+  transport->batches = transport->options.batch.ns > 0 && !transport->options.wait_for_acks &&
                        transport->options.wait_count == 0;
   tb_status_t status = TB_OK;
   if (transport->options.clock) status = create_clock(transport, error);

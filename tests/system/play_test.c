@@ -7,6 +7,7 @@
 #include <time.h>
 #include <timebase/player.h>
 #include <timebase/ros2_play_transport.h>
+#include <timebase/ros2_service.h>
 #include <unistd.h>
 
 #include "ros2/context.h"
@@ -45,10 +46,11 @@ static void stage_peer(stage_t *stage, int64_t clock_end_ns, int chatter)
   loopback_check(stage->peer.pid);
 }
 
-static void stage_open(stage_t *stage, const tb_player_options_t *options)
+static void stage_open_as(stage_t *stage, const tb_player_options_t *options, bool batch)
 {
   tb_error_t error = TB_ERROR_INIT;
-  tb_ros2_play_transport_options_t transport = {.clock = options->clock_hz > 0};
+  tb_ros2_play_transport_options_t transport = {.clock = options->clock_hz > 0,
+                                                .batch.ns = batch ? TB_NS_PER_S : 0};
   check(tb_bag_reader_open(TB_DEMO_BAG, NULL, &stage->reader, &error), &error);
   check(tb_ros2_context_create(NULL, &stage->context, &error), &error);
   check(tb_ros2_play_transport_create(stage->context, &transport, &stage->transport, &error),
@@ -57,26 +59,54 @@ static void stage_open(stage_t *stage, const tb_player_options_t *options)
   check(tb_player_create(stage->reader, &interface, options, &stage->player, &error), &error);
 }
 
-static bool is_met(dds_entity_t entity)
+static void stage_open(stage_t *stage, const tb_player_options_t *options)
 {
-  char name[64] = "";
+  stage_open_as(stage, options, false);
+}
+
+static void topic_of(dds_entity_t writer, char *out, size_t size)
+{
+  out[0] = '\0';
+  dds_get_name(dds_get_topic(writer), out, size);
+}
+
+/* Those of topics of ROS. Each has an implicit publisher. */
+static int writers_of(const stage_t *stage, dds_entity_t *out, int room)
+{
+  dds_entity_t publishers[128], writers[8];
+  dds_entity_t participant = tb__participant_handle(tb__ros2_context_participant(stage->context));
+  int count = 0, publisher_count = dds_get_children(participant, publishers, 128);
+  assert_in_range(publisher_count, 1, 128);
+  for (int i = 0; i < publisher_count; i++) {
+    int writer_count = dds_get_children(publishers[i], writers, 8);
+    for (int k = 0; k < writer_count && k < 8; k++) {
+      char name[64];
+      dds_publication_matched_status_t status;
+      if (dds_get_publication_matched_status(writers[k], &status) != DDS_RETCODE_OK) continue;
+      topic_of(writers[k], name, sizeof name);
+      if (strncmp(name, "rt/", 3) == 0 && count < room) out[count++] = writers[k];
+    }
+  }
+  return count;
+}
+
+static bool is_met(dds_entity_t writer)
+{
   dds_publication_matched_status_t status;
-  if (dds_get_publication_matched_status(entity, &status) != DDS_RETCODE_OK) return true;
-  dds_get_name(dds_get_topic(entity), name, sizeof name);
-  return strncmp(name, "rt/", 3) != 0 || status.current_count > 0;
+  assert_int_equal(dds_get_publication_matched_status(writer, &status), DDS_RETCODE_OK);
+  return status.current_count > 0;
 }
 
 /* Messages that are not kept for late joiners must not be sent before the peer can take them, and
  * the player knows of that. */
 static void stage_meet(stage_t *stage)
 {
-  dds_entity_t entities[64];
+  dds_entity_t writers[64];
   peer_expect_line(&stage->peer, "matched");
-  dds_entity_t participant = tb__participant_handle(tb__ros2_context_participant(stage->context));
-  int count = dds_get_children(participant, entities, 64);
+  int count = writers_of(stage, writers, 64);
   assert_in_range(count, 4, 64);
   for (int i = 0; i < count; i++)
-    while (!is_met(entities[i]))
+    while (!is_met(writers[i]))
       sched_yield();
 }
 
@@ -162,6 +192,62 @@ static void test_a_start_offset_leaves_out_all_but_the_state_before(void **state
   value_of(&stage, "ticks");
   assert_int_equal(value_of(&stage, "first"), START_NS + 20 * TB_NS_PER_S);
   peer_stop(&stage.peer);
+  stage_close(&stage);
+}
+
+static const tb_bag_topic_t *topic_named(const stage_t *stage, const char *name)
+{
+  const tb_bag_info_t *info = tb_bag_reader_info(stage->reader);
+  for (size_t i = 0; i < info->topic_count; i++)
+    if (strcmp(info->topics[i].name, name) == 0) return &info->topics[i];
+  fail_msg("the recording has no %s", name);
+  return NULL;
+}
+
+static void answer_add(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
+{
+  int64_t numbers[2];
+  uint8_t reply[12] = {0, 1};
+  (void)user;
+  if (request->size != 4 + sizeof numbers) return;
+  memcpy(numbers, (const uint8_t *)request->cdr + 4, sizeof numbers);
+  numbers[0] += numbers[1];
+  memcpy(reply + 4, &numbers[0], sizeof numbers[0]);
+  tb_ros2_service_reply(service, &request->id, reply, sizeof reply, NULL);
+}
+
+/* While a message is kept to go out with others, a service answers; and a tick takes it along. */
+static void test_a_batch_delays_neither_replies_nor_the_clock(void **state)
+{
+  (void)state;
+  static const uint8_t text[] = {0, 1, 0, 0, 2, 0, 0, 0, 'a', 0};
+  stage_t stage = {0};
+  peer_t caller;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
+  tb_ros2_service_t *service = NULL;
+  void *chatter = NULL;
+  loopback_setup(next_domain++);
+  options.clock_hz = TB_PLAYER_CLOCK_HZ;
+  options.rate = TB_PLAYER_FASTEST;
+  stage_peer(&stage, END_NS, 1);
+  stage_open_as(&stage, &options, true);
+  stage_meet(&stage);
+  tb_play_transport_t to = tb_ros2_play_transport_interface(stage.transport);
+  check(to.ops->add_topic(to.self, topic_named(&stage, "/chatter"), &chatter, &error), &error);
+  check(tb_ros2_service_create(stage.context, "/add", "example_interfaces/srv/AddTwoInts", NULL,
+                               answer_add, NULL, &service, &error),
+        &error);
+  peer_start(&caller, (const char *const[]){TB_ROS2_PEER, "call-add", "add", "20", "3", NULL});
+  peer_expect_line(&caller, "matched");
+  check(to.ops->publish(to.self, chatter, text, sizeof text, &error), &error);
+  peer_go_on(&caller);
+  peer_expect_line(&caller, "sum 23");
+  check(to.clock.tick(to.clock.self, END_NS, TB_JUMP_REASON_TICK, &error), &error);
+  assert_int_equal(value_of(&stage, "chatter"), 1);
+  peer_stop(&caller);
+  peer_stop(&stage.peer);
+  tb_ros2_service_destroy(service);
   stage_close(&stage);
 }
 
@@ -262,6 +348,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_another_process_gets_messages_not_before_their_time),
       cmocka_unit_test(test_a_start_offset_leaves_out_all_but_the_state_before),
+      cmocka_unit_test(test_a_batch_delays_neither_replies_nor_the_clock),
       cmocka_unit_test(test_pause_from_another_thread),
       cmocka_unit_test(test_stop_from_another_thread_ends_at_once),
   };
