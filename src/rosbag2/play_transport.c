@@ -18,6 +18,7 @@
 #include "rosbag2/play_outputs.h"
 #include "rosbag2/player_messages.h"
 
+#define BATCH_MESSAGE_MAX    8192 /* bytes; larger ones fill packets by themselves */
 #define QUIET_NS             (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
 #define QUIET_WHEN_EMPTY_NS  (500 * TB_NS_PER_MS) /* the same, while no subscription was found */
 #define LINGER_NS            (200 * TB_NS_PER_MS)
@@ -162,12 +163,13 @@ static void send(void *self)
   transport->is_kept = false;
 }
 
-static void note_kept(tb_ros2_play_transport_t *transport, topic_t *topic)
+static void note_kept(tb_ros2_play_transport_t *transport, topic_t *topic, size_t size)
 {
   int64_t now_ns = tb__steady_now_ns();
   if (!transport->is_kept) transport->first_ns = now_ns;
   topic->is_kept = transport->is_kept = true;
-  if (now_ns - transport->first_ns >= transport->options.batch.ns) send(transport);
+  if (size > BATCH_MESSAGE_MAX || now_ns - transport->first_ns >= transport->options.batch.ns)
+    send(transport);
 }
 
 static tb_status_t publish(void *self, void *handle, const void *data, size_t size,
@@ -180,7 +182,7 @@ static tb_status_t publish(void *self, void *handle, const void *data, size_t si
   tb_status_t status = tb_ros2_publisher_publish(topic->publisher, data, size, error);
   if (!status && transport->options.wait_for_acks && topic->reliable)
     tb__play_acks_sent(&transport->acks, topic->publisher);
-  if (transport->batches) note_kept(transport, topic);
+  if (transport->batches) note_kept(transport, topic, size);
   return status;
 }
 
