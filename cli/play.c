@@ -250,6 +250,9 @@ static void poll_publishers(session_t *session, play_screen_t *screen)
   char *warning = publishers_watch_poll(&session->others);
   if (warning) play_screen_warn(screen, warning);
   free(warning);
+  warning = play_requests_take_warning(&session->requests);
+  if (warning) play_screen_warn(screen, warning);
+  free(warning);
 }
 
 /* Once. A full screen has no place for lines of other threads. */

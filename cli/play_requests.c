@@ -2,11 +2,11 @@
 
 #include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/ros2_client.h>
 
-#include "base/log.h"
 #include "text.h"
 
 #define TOPIC_END    "/_service_event"
@@ -25,6 +25,8 @@ struct play_requests_service {
   void *handle; /* of the graph's transport, without a client */
   bool is_left_out;
   uint64_t unsent, empty, misfits;
+  _Atomic(char *) warning; /* what went wrong first, until it is taken; NULL: nothing */
+  bool has_warned;
   atomic_size_t open; /* requests without an answer */
 };
 
@@ -33,10 +35,20 @@ static void service_free(play_requests_service_t *service)
   if (!service) return;
   tb_ros2_client_destroy(service->client);
   tb__service_event_destroy(service->event);
+  free(atomic_load(&service->warning));
   free(service->topic);
   free(service->name);
   free(service->type);
   free(service);
+}
+
+/* Once for a service: the thread that has the screen prints it. */
+static void warn(play_requests_service_t *service, const char *what, const char *why)
+{
+  char *text = NULL;
+  if (service->has_warned || asprintf(&text, "%s %s%s", what, service->name, why) < 0) return;
+  service->has_warned = true;
+  atomic_store(&service->warning, text);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -148,9 +160,10 @@ static tb_status_t send(play_requests_service_t *service, const void *cdr, size_
                                                  service, &error);
   if (!status) return TB_OK;
   atomic_fetch_sub(&service->open, 1);
-  if (service->unsent++ == 0)
-    tb__log(TB_LOG_WARN, "a request of %s was not sent: %s", service->name,
-            error.text[0] ? error.text : tb_status_message(status));
+  const char *why = error.text[0] ? error.text : tb_status_message(status);
+  char text[TB_ERROR_TEXT_SIZE + 2];
+  snprintf(text, sizeof text, ": %s", why);
+  if (service->unsent++ == 0) warn(service, "a request was not sent to", text);
   return status == TB_ERR_NO_MEMORY ? status : TB_OK;
 }
 
@@ -167,8 +180,10 @@ static tb_status_t read_event(play_requests_service_t *service, const void *data
   }
   if (!status)
     status = tb__service_event_read(service->event, data, size, out_type, out, out_size, &error);
-  if (status && status != TB_ERR_NO_MEMORY && service->misfits++ == 0)
-    tb__log(TB_LOG_WARN, "a recorded event of %s cannot be read: %s", service->name, error.text);
+  if (!status || status == TB_ERR_NO_MEMORY) return status;
+  char text[TB_ERROR_TEXT_SIZE + 2];
+  snprintf(text, sizeof text, ": %s", error.text);
+  if (service->misfits++ == 0) warn(service, "an event cannot be read, of", text);
   return status;
 }
 
@@ -187,9 +202,8 @@ static tb_status_t publish_as(void *user, void *handle, const char *publisher, c
   if (type != (int)self->source) return TB_OK;
   if (request) return send(service, request, request_size);
   if (service->empty++ == 0)
-    tb__log(TB_LOG_WARN,
-            "recorded events of %s hold no requests: service introspection was set to metadata",
-            service->name);
+    warn(service, "there are no requests in the recorded events of",
+         ": its introspection was set to metadata");
   return TB_OK;
 }
 
@@ -267,14 +281,33 @@ tb_status_t play_requests_begin(play_requests_t *self, const command_t *command,
   return TB_OK;
 }
 
+char *play_requests_take_warning(play_requests_t *self)
+{
+  char *text = NULL;
+  for (play_requests_service_t *service = self->services; service && !text; service = service->next)
+    text = atomic_exchange(&service->warning, NULL);
+  return text;
+}
+
+static void print_left(const play_requests_t *self, play_requests_service_t *service)
+{
+  char *text = atomic_exchange(&service->warning, NULL);
+  flockfile(stderr);
+  if (text) command_begin_warning(self->command);
+  if (text) text_err("%s\n", text);
+  if (service->unsent > 1)
+    text_err("timebase %s: %" PRIu64 " requests were not sent to %s\n", self->command->name,
+             service->unsent, service->name);
+  funlockfile(stderr);
+  free(text);
+}
+
 void play_requests_end(play_requests_t *self)
 {
   while (self->services) {
     play_requests_service_t *service = self->services;
     self->services = service->next;
-    if (service->unsent > 1)
-      text_err("timebase %s: %" PRIu64 " requests of %s were not sent\n", self->command->name,
-               service->unsent, service->name);
+    print_left(self, service);
     service_free(service);
   }
   tb__definitions_destroy(self->definitions);

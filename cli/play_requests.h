@@ -29,6 +29,9 @@ typedef struct play_requests {
 tb_status_t play_requests_begin(play_requests_t *self, const command_t *command,
                                 tb_ros2_node_t *node, tb__service_event_type_t source,
                                 tb_play_transport_t *to) TB_WARN_UNUSED;
+/* What went wrong first with a service, once; to be freed. NULL: nothing. On the thread that ends
+ * it. */
+char *play_requests_take_warning(play_requests_t *self);
 /* What was not sent is printed. */
 void play_requests_end(play_requests_t *self);
 

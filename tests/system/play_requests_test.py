@@ -97,12 +97,12 @@ class RequestsTest(CommandTest):
 
     def test_what_cannot_be_sent_is_said(self):
         errors = self.play(self.bag(self.EVENTS), "--publish-service-requests")
-        self.assertIn("warning: a request of /add was not sent: ", errors)
-        self.assertIn("2 requests of /add were not sent\n", errors)
+        self.assertIn("warning: a request was not sent to /add: ", errors)
+        self.assertIn("2 requests were not sent to /add\n", errors)
 
     def test_events_without_requests(self):
         errors = self.play(self.bag([(0, event(REQUEST_RECEIVED))]), "--publish-service-requests")
-        self.assertIn("recorded events of /add hold no requests", errors)
+        self.assertIn("there are no requests in the recorded events of /add: ", errors)
 
     def test_an_unknown_definition(self):
         status, _, errors = self.result("play", self.bag(self.EVENTS, definition=None), "--publish-service-requests")
