@@ -25,6 +25,8 @@ extern const command_t command_bag_compress;
 extern const command_t command_bag_decompress;
 extern const command_t command_bag_recover;
 extern const command_t command_bag_list;
+extern const command_t command_bag_get;
+extern const command_t command_bag_add;
 extern const command_t command_bag_cat;
 /* The same as command_play and command_record, as they are called in `ros2 bag`. */
 extern const command_t command_bag_play;

@@ -43,7 +43,7 @@ static void service_free(play_requests_service_t *service)
 }
 
 /* Once for a service: the thread that has the screen prints it. */
-static void warn(play_requests_service_t *service, const char *what, const char *why)
+static void note_warning(play_requests_service_t *service, const char *what, const char *why)
 {
   char *text = NULL;
   if (service->has_warned || asprintf(&text, "%s %s%s", what, service->name, why) < 0) return;
@@ -163,7 +163,7 @@ static tb_status_t send(play_requests_service_t *service, const void *cdr, size_
   const char *why = error.text[0] ? error.text : tb_status_message(status);
   char text[TB_ERROR_TEXT_SIZE + 2];
   snprintf(text, sizeof text, ": %s", why);
-  if (service->unsent++ == 0) warn(service, "a request was not sent to", text);
+  if (service->unsent++ == 0) note_warning(service, "a request was not sent to", text);
   return status == TB_ERR_NO_MEMORY ? status : TB_OK;
 }
 
@@ -183,7 +183,7 @@ static tb_status_t read_event(play_requests_service_t *service, const void *data
   if (!status || status == TB_ERR_NO_MEMORY) return status;
   char text[TB_ERROR_TEXT_SIZE + 2];
   snprintf(text, sizeof text, ": %s", error.text);
-  if (service->misfits++ == 0) warn(service, "an event cannot be read, of", text);
+  if (service->misfits++ == 0) note_warning(service, "an event cannot be read, of", text);
   return status;
 }
 
@@ -202,8 +202,8 @@ static tb_status_t publish_as(void *user, void *handle, const char *publisher, c
   if (type != (int)self->source) return TB_OK;
   if (request) return send(service, request, request_size);
   if (service->empty++ == 0)
-    warn(service, "there are no requests in the recorded events of",
-         ": its introspection was set to metadata");
+    note_warning(service, "there are no requests in the recorded events of",
+                 ": its introspection was set to metadata");
   return TB_OK;
 }
 
