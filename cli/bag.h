@@ -138,7 +138,10 @@ const char *bag_output_storage(const bag_copy_t *copy);
  * message. Ends both. */
 int bag_copy_run(bag_copy_t *copy, const bool *wanted);
 /* Whether its output can be written, before anything is. EXIT_OK, or a message was printed. */
-int bag_copy_check(bag_copy_t *copy);
+int bag_copy_check(bag_copy_t *copy, const bool *wanted);
+/* Where its output will be, however it was written; to be freed. NULL: out of memory. After
+ * bag_copy_check. */
+char *bag_copy_place(const bag_copy_t *copy);
 void bag_copy_end(bag_copy_t *copy);
 /* Nothing was recovered of a damaged recording. */
 bool bag_copy_is_vain(const bag_copy_t *copy);

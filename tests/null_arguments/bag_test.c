@@ -37,6 +37,7 @@ static void test_bag_reader(void **state)
 static void test_bag_writer(void **state)
 {
   (void)state;
+  assert_ok(tb_bag_writer_check_options(NULL, NULL));
   REFUSED(tb_bag_writer_create(NULL, NULL, ANY, NULL));
   REFUSED(tb_bag_writer_create("/nonexistent/bag", NULL, NULL, NULL));
   REFUSED(tb_bag_writer_add_topic(NULL, ANY, ANY, NULL));
