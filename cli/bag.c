@@ -13,7 +13,7 @@ static const command_t *const commands[] = {
     &command_bag_info,     &command_bag_cat,        &command_bag_check,   &command_bag_convert,
     &command_bag_cut,      &command_bag_filter,     &command_bag_merge,   &command_bag_sort,
     &command_bag_compress, &command_bag_decompress, &command_bag_recover, &command_bag_reindex,
-    &command_bag_list,     &command_bag_du,
+    &command_bag_list,     &command_bag_get,        &command_bag_add,     &command_bag_du,
 #ifdef TB_CLI_PLAY
     &command_bag_play,     &command_bag_record,     &command_bag_burst,
 #endif
@@ -143,11 +143,11 @@ static int run(const command_t *command, int argc, char **argv)
 const command_t command_bag = {
     .name = "bag",
     .summary = "inspect, print, check, convert, cut, filter, merge and recover recordings",
-    .usage =
-        "timebase bag "
-        "info|cat|check|convert|cut|filter|merge|sort|compress|decompress|recover|reindex|list|du|"
-        "play|record|burst "
-        "...",
+    .usage = "timebase bag "
+             "info|cat|check|convert|cut|filter|merge|sort|compress|decompress|recover|reindex|"
+             "list|get|add|du|"
+             "play|record|burst "
+             "...",
     .help =
         "See 'timebase bag COMMAND --help' for details. A recording is a folder, with or without\n"
         "metadata.yaml, or one of its files (.db3, .mcap, .zstd;\n"

@@ -25,6 +25,8 @@ extern const command_t command_bag_compress;
 extern const command_t command_bag_decompress;
 extern const command_t command_bag_recover;
 extern const command_t command_bag_list;
+extern const command_t command_bag_get;
+extern const command_t command_bag_add;
 extern const command_t command_bag_cat;
 /* The same as command_play and command_record, as they are called in `ros2 bag`. */
 extern const command_t command_bag_play;
@@ -138,7 +140,10 @@ const char *bag_output_storage(const bag_copy_t *copy);
  * message. Ends both. */
 int bag_copy_run(bag_copy_t *copy, const bool *wanted);
 /* Whether its output can be written, before anything is. EXIT_OK, or a message was printed. */
-int bag_copy_check(bag_copy_t *copy);
+int bag_copy_check(bag_copy_t *copy, const bool *wanted);
+/* Where its output will be, however it was written; to be freed. NULL: out of memory. After
+ * bag_copy_check. */
+char *bag_copy_place(const bag_copy_t *copy);
 void bag_copy_end(bag_copy_t *copy);
 /* Nothing was recovered of a damaged recording. */
 bool bag_copy_is_vain(const bag_copy_t *copy);

@@ -21,63 +21,6 @@ tb_status_t bag_cat_check_fields(const bag_cat_style_t *style, const tb__schema_
   return TB_OK;
 }
 
-/* --- fields --- */
-
-static json_t *find(const json_t *value, const char *path);
-
-static json_t *find_in_list(const json_t *list, const char *path)
-{
-  char *end;
-  if (*path == ']') {
-    json_t *all = json_array();
-    for (size_t i = 0; i < json_array_size(list); i++)
-      json_push(all, find(json_array_get(list, i), path + 1));
-    return all;
-  }
-  size_t index = strtoul(path, &end, 10);
-  return index < json_array_size(list) ? find(json_array_get(list, index), end + 1) : json_null();
-}
-
-/* What a path leads to that fits the type; null: a sequence has not so many elements. */
-static json_t *find(const json_t *value, const char *path)
-{
-  if (*path == '.') path++;
-  if (!*path) return json_deep_copy(value);
-  if (*path == '[') return find_in_list(value, path + 1);
-  char name[TB__PATH_NAME_SIZE];
-  size_t length = strcspn(path, ".[");
-  snprintf(name, sizeof name, "%.*s", (int)length, path);
-  const json_t *member = json_object_get(value, name);
-  return member ? find(member, path + length) : json_null();
-}
-
-/* The elements after the first `max`, also of arrays inside, are left out. */
-static void shorten(json_t *value, size_t max)
-{
-  const char *key;
-  json_t *member;
-  if (json_is_object(value)) {
-    json_object_foreach(value, key, member) shorten(member, max);
-    return;
-  }
-  if (!json_is_array(value)) return;
-  bool is_longer = json_array_size(value) > max;
-  while (json_array_size(value) > max)
-    json_array_remove(value, json_array_size(value) - 1);
-  for (size_t i = 0; i < json_array_size(value); i++)
-    shorten(json_array_get(value, i), max);
-  if (is_longer) json_push(value, json_string("..."));
-}
-
-static json_t *choose_fields(const bag_cat_style_t *style, const json_t *decoded)
-{
-  json_t *chosen = json_object();
-  for (size_t i = 0; i < style->field_count; i++)
-    json_put(chosen, style->fields[i], find(decoded, style->fields[i]));
-  if (style->items_max) shorten(chosen, style->items_max);
-  return chosen;
-}
-
 /* --- CSV --- */
 
 /* Quoted where it has to be. */
@@ -197,14 +140,12 @@ tb_status_t bag_cat_show(bag_cat_style_t *style, const tb_bag_topic_t *topic,
 {
   json_t *shown = NULL;
   bool is_printed = true;
-  size_t items_max = style->field_count ? 0 : style->items_max;
-  tb_status_t status = message_json(schema, message->data, message->size, items_max, &shown);
+  const message_fields_t fields = {style->fields, style->field_count, style->items_max};
+  tb_status_t status =
+      style->field_count
+          ? message_json_fields(schema, message->data, message->size, &fields, &shown)
+          : message_json(schema, message->data, message->size, style->items_max, &shown);
   if (status) return status;
-  if (style->field_count) {
-    json_t *chosen = choose_fields(style, shown);
-    json_decref(shown);
-    shown = chosen;
-  }
   if (!shown) return TB_ERR_NO_MEMORY;
   if (style->form == BAG_CAT_JSON)
     is_printed = print_json(style, topic, message, shown);

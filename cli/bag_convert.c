@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -52,15 +53,37 @@ static const char *outputs_of(const bag_part_t *part)
   return is_yaml && stat(output, &there) == 0 && S_ISREG(there.st_mode) ? output : NULL;
 }
 
-/* One output: checked, or written. */
-static int convert_one(const command_t *command, const tb__output_words_t *output, bool writes,
+/* One output: checked, and its place found, or without `place` written. */
+static int convert_one(const command_t *command, const tb__output_words_t *output, char **place,
                        int argc, char **argv)
 {
   bag_part_t part = BAG_PART_INIT(command);
   const words_t words = {(const char **)output->items, output->count};
   int result = bag_part_begin(&part, argc, argv, &words);
-  if (!result) result = writes ? bag_part_write(&part) : bag_part_check(&part);
+  if (!result) result = place ? bag_part_check(&part) : bag_part_write(&part);
+  if (!result && place) {
+    *place = bag_copy_place(&part.copy);
+    if (!*place) result = command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  }
   bag_part_end(&part);
+  return result;
+}
+
+/* What is wrong with a later one is found before the first is written. */
+static int check_all(const command_t *command, const char *path,
+                     const tb__output_options_t *outputs, int argc, char **argv)
+{
+  char **places = calloc(outputs->count + 1, sizeof *places);
+  int result = places ? EXIT_OK : command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  for (size_t i = 0; i < outputs->count && !result; i++) {
+    result = convert_one(command, &outputs->outputs[i], &places[i], argc, argv);
+    for (size_t before = 0; before < i && !result; before++)
+      if (strcmp(places[before], places[i]) == 0)
+        result = command_usage_error(command, "%s: two outputs would be %s", path, places[i]);
+  }
+  for (size_t i = 0; places && i < outputs->count; i++)
+    free(places[i]);
+  free(places);
   return result;
 }
 
@@ -70,14 +93,13 @@ static int write_all(const command_t *command, const tb__output_options_t *outpu
 {
   int worst = EXIT_OK;
   for (size_t i = 0; i < outputs->count && !*command_catch_signals(); i++) {
-    int result = convert_one(command, &outputs->outputs[i], true, argc, argv);
+    int result = convert_one(command, &outputs->outputs[i], NULL, argc, argv);
     if (result > worst) worst = result;
   }
   return worst;
 }
 
-/* One after another, each from the recordings again. What is wrong with a later one is found before
- * the first is written. */
+/* One after another, each from the recordings again. */
 static int convert_all(const command_t *command, const char *path, int argc, char **argv)
 {
   tb__output_options_t outputs = {0};
@@ -86,8 +108,7 @@ static int convert_all(const command_t *command, const char *path, int argc, cha
   if (tb__output_options_load(path, &outputs, &error))
     return error.status == TB_ERR_CORRUPT ? command_usage_error(command, "%s", error.text)
                                           : command_failed(command, error.status, &error);
-  for (size_t i = 0; i < outputs.count && !result; i++)
-    result = convert_one(command, &outputs.outputs[i], false, argc, argv);
+  result = check_all(command, path, &outputs, argc, argv);
   if (!result) result = write_all(command, &outputs, argc, argv);
   tb__output_options_fini(&outputs);
   return result;

@@ -641,14 +641,22 @@ static int check_single_file(const bag_copy_t *copy)
   return EXIT_OK;
 }
 
-int bag_copy_check(bag_copy_t *copy)
+int bag_copy_check(bag_copy_t *copy, const bool *wanted)
 {
   tb_error_t error = TB_ERROR_INIT;
   int result = check_single_file(copy);
   if (result) return result;
   choose_storage(copy);
-  tb_status_t status = bag_staging_check(copy->output, extension_of(copy), &error);
+  choose_compression(copy);
+  tb_status_t status = tb_bag_writer_check_options(&copy->options, &error);
+  if (!status && !copy->reencode.is_on) status = check_generation(copy, wanted, &error);
+  if (!status) status = bag_staging_check(copy->output, extension_of(copy), &error);
   return status ? command_failed(copy->command, status, &error) : EXIT_OK;
+}
+
+char *bag_copy_place(const bag_copy_t *copy)
+{
+  return bag_staging_place(copy->output, extension_of(copy));
 }
 
 int bag_copy_run(bag_copy_t *copy, const bool *wanted)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bag.h"
+#include "bag_parts.h"
 #include "text.h"
 
 /* What rosbag2 has as plugins; names as there. */
@@ -12,7 +13,18 @@ typedef struct plugin {
   const char *name, *what;
 } plugin_t;
 
-enum { STORAGE, CONVERTER, COMPRESSOR, DECOMPRESSOR, CHANNELS, SCHEMAS };
+enum {
+  STORAGE,
+  CONVERTER,
+  COMPRESSOR,
+  DECOMPRESSOR,
+  CHANNELS,
+  SCHEMAS,
+  CHUNKS,
+  ATTACHMENTS,
+  METADATA,
+};
+enum { OPTION_JSON = 256 };
 
 static const plugin_t plugins[] = {
     {STORAGE, "mcap", "read and written; chunks plain, with zstd or with lz4"},
@@ -93,21 +105,32 @@ static int list_bags(const command_t *command, const char *const *paths, size_t 
 
 static int run(const command_t *command, int argc, char **argv)
 {
-  static const struct option options[] = {
-      {"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'}, {0}};
+  static const struct option options[] = {{"verbose", no_argument, NULL, 'v'},
+                                          {"json", no_argument, NULL, OPTION_JSON},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
   static const char *const types[] = {"storage",  "converter", "compressor", "decompressor",
-                                      "channels", "schemas",   NULL};
-  bool is_verbose = false;
+                                      "channels", "schemas",   "chunks",     "attachments",
+                                      "metadata", NULL};
+  bool is_verbose = false, is_json = false;
   int type = 0;
   for (int option; (option = command_next_option(argc, argv, ":hv", options)) != -1;) {
     if (option == 'h') return command_help(command);
-    if (option != 'v') return command_bad_option(command, option, argv);
-    is_verbose = true;
+    if (option != 'v' && option != OPTION_JSON) return command_bad_option(command, option, argv);
+    is_verbose |= option == 'v';
+    is_json |= option == OPTION_JSON;
   }
   if (optind == argc)
     return command_usage_error(command, "missing: storage, converter, compressor, decompressor, "
-                                        "channels or schemas");
+                                        "channels, schemas, chunks, attachments or metadata");
   if (!command_parse_word(command, "list", argv[optind], types, &type)) return EXIT_USAGE;
+  if (type >= CHUNKS)
+    return command_finish(command,
+                          bag_parts_list(command, (const char *const *)argv + optind + 1,
+                                         (size_t)(argc - optind) - 1,
+                                         (tb_mcap_part_kind_t)(type - CHUNKS + 1), is_json));
+  if (is_json)
+    return command_usage_error(command, "--json is for chunks, attachments and metadata");
   if (type == CHANNELS || type == SCHEMAS)
     return command_finish(command,
                           list_bags(command, (const char *const *)argv + optind + 1,
@@ -125,14 +148,18 @@ static int run(const command_t *command, int argc, char **argv)
 
 const command_t command_bag_list = {
     .name = "bag list",
-    .summary = "list storages, converters, compressors; channels and schemas of recordings",
-    .usage = "timebase bag list storage|converter|compressor|decompressor|channels BAG...|"
-             "schemas BAG... [-v]",
+    .summary = "list storages, compressors; channels, schemas, chunks, attachments of recordings",
+    .usage = "timebase bag list storage|converter|compressor|decompressor [-v]\n"
+             "       timebase bag list channels|schemas BAG... [-v]\n"
+             "       timebase bag list chunks|attachments|metadata BAG... [--json]",
     .help = "Prints the names that -s and the options of compression take, a line each, as\n"
             "ros2 bag does. All are built in. With channels, the topics of recordings and their\n"
-            "types; with schemas, the types of their messages and how these are defined.\n\n"
+            "types; with schemas, the types of their messages and how these are defined; and of\n"
+            "recordings in MCAP with chunks where they are, their times, compression, sizes and\n"
+            "messages, with attachments and metadata what there is beside messages.\n\n"
             "  -v, --verbose  also what they are: of channels the format, hash and number of\n"
             "                 messages, of schemas the text of the definition\n"
+            "  --json         of chunks, attachments and metadata: an object in each line\n"
             "  -h, --help     this text\n",
     .run = run,
 };

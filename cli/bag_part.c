@@ -263,8 +263,9 @@ int bag_part_check(bag_part_t *part)
   if (result) return result;
   command_show_log(part->copy.command);
   result = prepare(part, &wanted);
+  if (!result) result = bag_copy_check(&part->copy, wanted);
   free(wanted);
-  return result ? result : bag_copy_check(&part->copy);
+  return result;
 }
 
 int bag_part_write(bag_part_t *part)

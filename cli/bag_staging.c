@@ -66,6 +66,39 @@ tb_status_t bag_staging_check(const char *output, const char *extension, tb_erro
   return status;
 }
 
+/* Of a folder of which the first parts are there. Parts that are not, "." and "..", are as they are
+ * written: mkdir fails at ".." of those. */
+static char *real_path(const char *path)
+{
+  char *real = realpath(path, NULL), *name = NULL, *out = NULL;
+  if (real) return real;
+  char *above = split(path, &name);
+  if (above && name && strcmp(above, path) != 0) real = real_path(above);
+  if (real && (!*name || !strcmp(name, ".")))
+    out = strdup(real);
+  else if (real && asprintf(&out, "%s/%s", strcmp(real, "/") != 0 ? real : "", name) < 0)
+    out = NULL;
+  free(real);
+  free(above);
+  free(name);
+  return out;
+}
+
+char *bag_staging_place(const char *output, const char *extension)
+{
+  char *name = NULL, *above = split(output, &name), *place = NULL;
+  char *folder = above ? real_path(above) : NULL;
+  size_t length = name ? strlen(name) : 0, end = extension ? strlen(extension) : 0;
+  bool has_it = length > end && strcmp(name + length - end, extension ? extension : "") == 0;
+  if (folder && name &&
+      asprintf(&place, "%s/%s%s", folder, name, has_it || !extension ? "" : extension) < 0)
+    place = NULL;
+  free(folder);
+  free(above);
+  free(name);
+  return place;
+}
+
 tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const char *extension,
                               tb_error_t *error)
 {

@@ -14,6 +14,9 @@ typedef struct bag_staging {
 
 /* TB_ERR_INVALID if `output`, or `output` with `extension` (or NULL) after it, exists. */
 tb_status_t bag_staging_check(const char *output, const char *extension, tb_error_t *error);
+/* The same text for the same place: the folders that are there by their own names, and with
+ * `extension` (or NULL) after it. To be freed; NULL: out of memory. */
+char *bag_staging_place(const char *output, const char *extension);
 /* Makes the folder, and those above the output. TB_ERR_INVALID if `output`, or `output` with
  * `extension` (or NULL) after it, exists. */
 tb_status_t bag_staging_begin(bag_staging_t *staging, const char *output, const char *extension,

@@ -12,6 +12,7 @@ typedef struct decoder {
   tb__message_t message;
   size_t at;
   size_t items_max; /* 0: all */
+  unsigned lists;   /* with "[]" around what is read, one in the other */
 } decoder_t;
 
 /* --- numbers and texts --- */
@@ -175,19 +176,28 @@ static tb_status_t elements_json(decoder_t *decoder, const tb__field_type_t *is,
   return status;
 }
 
-static tb_status_t field_json(decoder_t *decoder, const tb__field_type_t *is, bool is_shown,
-                              json_t **out)
+/* Elements of an array or a sequence. */
+static tb_status_t take_count(decoder_t *decoder, const tb__field_type_t *is, size_t *out)
 {
   uint64_t count = is->count;
   tb_status_t status = TB_OK;
-  if (is->shape == TB__FIELD_SINGLE) return element_json(decoder, is, is_shown, out);
   if (is->shape == TB__FIELD_SEQUENCE) {
     status = tb__message_bits(&decoder->message, 4, &decoder->at, &count);
     /* Each element has a byte at least. */
     if (!status && count > decoder->message.size - decoder->at) status = TB_ERR_TRUNCATED;
     if (!status && is->count && count > is->count) status = TB_ERR_CORRUPT;
   }
-  return status ? status : elements_json(decoder, is, (size_t)count, is_shown, out);
+  *out = (size_t)count;
+  return status;
+}
+
+static tb_status_t field_json(decoder_t *decoder, const tb__field_type_t *is, bool is_shown,
+                              json_t **out)
+{
+  size_t count = 0;
+  if (is->shape == TB__FIELD_SINGLE) return element_json(decoder, is, is_shown, out);
+  tb_status_t status = take_count(decoder, is, &count);
+  return status ? status : elements_json(decoder, is, count, is_shown, out);
 }
 
 static tb_status_t struct_json(decoder_t *decoder, uint32_t type, bool is_shown, json_t **out)
@@ -221,6 +231,112 @@ tb_status_t message_json(const tb__schema_t *schema, const void *data, size_t si
   if (!status) status = struct_json(&decoder, schema->root, true, &object);
   if (!status && !object) status = TB_ERR_NO_MEMORY;
   if (!status) *out = object;
+  return status;
+}
+
+/* --- some fields of a message --- */
+
+static tb_status_t path_in_struct(decoder_t *decoder, uint32_t type, const char *path,
+                                  json_t **out);
+static tb_status_t path_in_field(decoder_t *decoder, const tb__field_type_t *is, const char *path,
+                                 json_t **out);
+
+/* "[]": what `path` leads to in each element. */
+static tb_status_t path_in_all(decoder_t *decoder, const tb__field_type_t *is, size_t count,
+                               const char *path, json_t **out)
+{
+  tb__field_type_t element = *is;
+  size_t shown = decoder->items_max && count > decoder->items_max ? decoder->items_max : count;
+  json_t *list = json_array();
+  tb_status_t status = list ? TB_OK : TB_ERR_NO_MEMORY;
+  element.shape = TB__FIELD_SINGLE;
+  decoder->lists++;
+  for (size_t i = 0; !status && i < shown; i++) {
+    json_t *item = NULL;
+    status = path_in_field(decoder, &element, path, &item);
+    if (!status) json_push(list, item);
+  }
+  decoder->lists--;
+  if (!status && shown < count) json_push(list, json_string("..."));
+  if (!status && decoder->lists) status = elements_json(decoder, is, count - shown, false, NULL);
+  if (status)
+    json_decref(list);
+  else
+    *out = list;
+  return status;
+}
+
+/* null: there are not so many elements. */
+static tb_status_t path_in_one(decoder_t *decoder, const tb__field_type_t *is, size_t count,
+                               size_t index, const char *path, json_t **out)
+{
+  tb__field_type_t element = *is;
+  element.shape = TB__FIELD_SINGLE;
+  tb_status_t status = elements_json(decoder, is, index < count ? index : count, false, NULL);
+  if (status) return status;
+  if (index >= count) {
+    *out = json_null();
+    return TB_OK;
+  }
+  status = path_in_field(decoder, &element, path, out);
+  if (!status && decoder->lists)
+    status = elements_json(decoder, is, count - index - 1, false, NULL);
+  return status;
+}
+
+/* What follows the name of the field. */
+static tb_status_t path_in_field(decoder_t *decoder, const tb__field_type_t *is, const char *path,
+                                 json_t **out)
+{
+  char *end;
+  size_t count = 0;
+  if (!*path) return field_json(decoder, is, true, out);
+  if (*path == '.') return path_in_struct(decoder, is->type, path + 1, out);
+  tb_status_t status = take_count(decoder, is, &count);
+  if (status) return status;
+  if (path[1] == ']') return path_in_all(decoder, is, count, path + 2, out);
+  size_t index = strtoul(path + 1, &end, 10);
+  return path_in_one(decoder, is, count, index, end + 1, out);
+}
+
+/* In a list the next element follows, so all of this one is passed. */
+static tb_status_t path_in_struct(decoder_t *decoder, uint32_t type, const char *path, json_t **out)
+{
+  const tb__schema_t *schema = decoder->message.schema;
+  const tb__schema_type_t *of = &schema->types[type];
+  size_t length = strcspn(path, ".[");
+  bool is_found = false;
+  tb_status_t status = TB_OK;
+  for (uint32_t i = 0; !status && i < of->field_count && (!is_found || decoder->lists); i++) {
+    const tb__schema_field_t *field = &schema->fields[of->first_field + i];
+    bool is_it = !is_found && strlen(field->name) == length && !memcmp(field->name, path, length);
+    status = is_it ? path_in_field(decoder, &field->is, path + length, out)
+                   : field_json(decoder, &field->is, false, NULL);
+    is_found |= is_it;
+  }
+  return status;
+}
+
+tb_status_t message_json_fields(const tb__schema_t *schema, const void *data, size_t size,
+                                const message_fields_t *fields, json_t **out)
+{
+  decoder_t decoder = {.items_max = fields->items_max};
+  tb_status_t status = tb__message_open(&decoder.message, schema, data, size);
+  json_t *object = status ? NULL : json_object();
+  if (!status && !object) status = TB_ERR_NO_MEMORY;
+  for (size_t i = 0; !status && i < fields->count; i++) {
+    json_t *value = NULL;
+    decoder.at = 0;
+    status = path_in_struct(&decoder, schema->root, fields->paths[i], &value);
+    if (status)
+      json_decref(value);
+    else
+      json_put(object, fields->paths[i], value);
+  }
+  if (status)
+    json_decref(object);
+  else
+    *out = object;
   return status;
 }
 

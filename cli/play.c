@@ -14,6 +14,7 @@
 #include "play_clock.h"
 #include "play_manifest.h"
 #include "play_reencoded.h"
+#include "play_requests.h"
 #include "play_ros1.h"
 #include "play_screen.h"
 #include "play_shm.h"
@@ -33,6 +34,7 @@ typedef struct session {
   tb_qos_overrides_t *qos;
   tb_ros2_play_transport_t *transport;
   play_ros1_t ros1; /* in place of the four */
+  play_requests_t requests;
   play_reencoded_t reencoded;
   play_tap_t tap;
   tb_play_transport_t to;
@@ -140,6 +142,9 @@ static int open_transport(session_t *session, const play_arguments_t *arguments)
     status = play_shm_open(&session->shm, arguments->shm, &session->to.clock, &error);
     if (status == TB_ERR_INVALID) return command_usage_error(session->command, "%s", error.text);
   }
+  if (!status && arguments->publishes_requests)
+    status = play_requests_begin(&session->requests, session->command, session->node,
+                                 arguments->request_source, &session->to);
   if (status) return command_failed(session->command, status, &error);
   if (play_reencoded_is_needed(tb_bag_reader_info(session->reader), arguments->ros1))
     session->to =
@@ -244,6 +249,9 @@ enum { FD_DONE, FD_SIGNAL, FD_KEYS, FD_VIEW, FD_COUNT };
 static void poll_publishers(session_t *session, play_screen_t *screen)
 {
   char *warning = publishers_watch_poll(&session->others);
+  if (warning) play_screen_warn(screen, warning);
+  free(warning);
+  warning = play_requests_take_warning(&session->requests);
   if (warning) play_screen_warn(screen, warning);
   free(warning);
 }
@@ -415,6 +423,7 @@ static void close_session(session_t *session)
   close_player(session);
   play_tap_end(&session->tap);
   play_reencoded_end(&session->reencoded);
+  play_requests_end(&session->requests);
   play_shm_close(&session->shm);
   tb_ros2_play_transport_destroy(session->transport);
   play_ros1_close(&session->ros1);

@@ -46,6 +46,8 @@ enum {
   OPTION_HOLD,
   OPTION_SHM,
   OPTION_NO_CLOCK_TOPIC,
+  OPTION_REQUESTS,
+  OPTION_REQUEST_SOURCE,
 };
 
 static const struct option options[] = {
@@ -89,6 +91,9 @@ static const struct option options[] = {
     {"exclude-services", required_argument, NULL, OPTION_EXCLUDE_SERVICES},
     {"actions", required_argument, NULL, OPTION_ACTIONS},
     {"exclude-actions", required_argument, NULL, OPTION_EXCLUDE_ACTIONS},
+    {"publish-service-requests", no_argument, NULL, OPTION_REQUESTS},
+    {"service-requests-source", required_argument, NULL, OPTION_REQUEST_SOURCE},
+    {"send-actions-as-client", no_argument, NULL, ROSBAG2_NO_EFFECT},
     {"storage-config-file", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"disable-loan-message", no_argument, NULL, ROSBAG2_NO_EFFECT},
     {"progress-bar", required_argument, NULL, ROSBAG2_NO_EFFECT},
@@ -104,7 +109,8 @@ static const struct option options[] = {
 bool play_arguments_init(play_arguments_t *arguments, int *argc, char **argv)
 {
   tb_player_options_t player = TB_PLAYER_OPTIONS_INIT;
-  *arguments = (play_arguments_t){.player = player, .domain = -1};
+  *arguments = (play_arguments_t){
+      .player = player, .domain = -1, .request_source = TB__SERVICE_REQUEST_RECEIVED};
   *argc = ros_arguments_take(*argc, argv, &arguments->ros);
   if (*argc < 0) return false;
   words_t *lists[] = {&arguments->bags,
@@ -325,6 +331,9 @@ static bool take_flag(int option, play_arguments_t *arguments)
   case OPTION_SIM_TIME:
     arguments->use_sim_time = true;
     return true;
+  case OPTION_REQUESTS:
+    arguments->publishes_requests = true;
+    return true;
   case OPTION_ROS1:
     arguments->ros1 = true;
     return true;
@@ -372,6 +381,16 @@ static bool parse_order(const command_t *command, tb_player_order_t *out)
   return true;
 }
 
+static bool parse_request_source(const command_t *command, tb__service_event_type_t *out)
+{
+  static const char *const sources[] = {"service_introspection", "client_introspection", NULL};
+  int source = 0;
+  if (!command_parse_word(command, "--service-requests-source", optarg, sources, &source))
+    return false;
+  *out = source == 0 ? TB__SERVICE_REQUEST_RECEIVED : TB__SERVICE_REQUEST_SENT;
+  return true;
+}
+
 static bool parse_value(const command_t *command, int option, int argc, char **argv,
                         play_arguments_t *arguments)
 {
@@ -415,6 +434,8 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
   case 'i':
     take_input(argc, argv, arguments);
     return true;
+  case OPTION_REQUEST_SOURCE:
+    return parse_request_source(command, &arguments->request_source);
   case OPTION_SERVICES:
     return take_services(command, argc, argv, &arguments->services);
   case OPTION_EXCLUDE_SERVICES:
@@ -465,14 +486,15 @@ static void take_own_clock(play_arguments_t *arguments)
 /* The option given that only a graph of ROS 2 has; NULL: none. */
 static const char *ros2_option(const play_arguments_t *arguments)
 {
-  return arguments->wait_for_acks    ? "--wait-for-acks"
-         : arguments->wait_count > 0 ? "--wait-for"
-         : arguments->qos_path       ? "--qos-profile-overrides-path"
-         : arguments->depth_max > 0  ? "--max-depth"
-         : arguments->domain >= 0    ? "--domain"
-         : arguments->ros.argv       ? "--ros-args"
-         : arguments->no_clock_topic ? "--no-clock-topic"
-                                     : NULL;
+  return arguments->wait_for_acks        ? "--wait-for-acks"
+         : arguments->wait_count > 0     ? "--wait-for"
+         : arguments->qos_path           ? "--qos-profile-overrides-path"
+         : arguments->depth_max > 0      ? "--max-depth"
+         : arguments->domain >= 0        ? "--domain"
+         : arguments->ros.argv           ? "--ros-args"
+         : arguments->no_clock_topic     ? "--no-clock-topic"
+         : arguments->publishes_requests ? "--publish-service-requests"
+                                         : NULL;
 }
 
 static int check(const command_t *command, play_arguments_t *arguments)
@@ -587,7 +609,13 @@ const char play_help[] =
     "  --exclude-topics T...       skip these topics\n"
     "  -x, --exclude-regex E       skip topics that match E\n"
     "  --services S..., --exclude-services S...   the recorded events of these services (topics\n"
-    "                     S/_service_event), as topics\n"
+    "                     S/_service_event), as topics, or as requests:\n"
+    "  --publish-service-requests  send the requests of recorded service events to the services,\n"
+    "                     in place of publishing the events; answers are dropped. A service that\n"
+    "                     is not there when a request is due does not get it, with a warning\n"
+    "  --service-requests-source service_introspection|client_introspection\n"
+    "                     which events have the requests: those of the service (default) or of\n"
+    "                     its clients, as the one or the other published them\n"
     "  --actions A..., --exclude-actions A...   the topics of these actions (A/_action/...)\n"
     "  -m, --remap A:=B...         publish A as B; any remap rule of ROS\n"
     "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded ones\n"
@@ -619,7 +647,7 @@ const char play_help[] =
     "  --ros1             on the ROS 1 graph of ROS_MASTER_URI; see below\n"
     "  -h, --help         this text\n"
     "Options of ros2 bag play without effect here, with a note: -s, --storage-config-file,\n"
-    "--disable-loan-message, --progress-bar...\n\n"
+    "--disable-loan-message, --progress-bar..., --send-actions-as-client.\n\n"
     "On a terminal the full screen is used, and restored at the end; warnings are shown on it and\n"
     "printed at the end. Keys, with and without --plain:\n"
     "  SPACE              pause, resume\n"

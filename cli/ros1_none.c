@@ -5,6 +5,7 @@
 #include "ros1_clock.h"
 #include "text.h"
 #include "topic.h"
+#include "topic_pub_ros1.h"
 
 static int is_missing(const command_t *command)
 {
@@ -104,4 +105,43 @@ int ros1_gauge_open(const command_t *command, struct tb_ros1_context *context, c
 void ros1_gauge_close(clock_gauge_t *gauge)
 {
   (void)gauge;
+}
+
+int topic_pub_ros1_open(const command_t *command, const topic_pub_arguments_t *arguments,
+                        topic_pub_ros1_t *out)
+{
+  (void)arguments, (void)out;
+  return is_missing(command);
+}
+
+int topic_pub_ros1_advertise(const command_t *command, const topic_pub_arguments_t *arguments,
+                             topic_pub_ros1_t *pub)
+{
+  (void)arguments, (void)pub;
+  return is_missing(command);
+}
+
+void topic_pub_ros1_close(topic_pub_ros1_t *pub)
+{
+  (void)pub;
+}
+
+uint32_t topic_pub_ros1_matched(const topic_pub_ros1_t *pub)
+{
+  (void)pub;
+  return 0;
+}
+
+tb_status_t topic_pub_ros1_publish(const topic_pub_ros1_t *pub, const void *data, size_t size,
+                                   tb_error_t *error)
+{
+  (void)pub, (void)data, (void)size, (void)error;
+  return TB_ERR_UNSUPPORTED;
+}
+
+tb_status_t topic_pub_ros1_drain(const topic_pub_ros1_t *pub, tb_steady_clock_t *steady,
+                                 tb_cancel_token_t *token)
+{
+  (void)pub, (void)steady, (void)token;
+  return TB_ERR_UNSUPPORTED;
 }

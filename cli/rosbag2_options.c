@@ -18,6 +18,7 @@ static const no_effect_t without_effect[] = {
     {"progress-bar", "the screen shows progress"},
     {"progress-bar-update-rate", "the screen shows progress"},
     {"progress-bar-separation-lines", "the screen shows progress"},
+    {"send-actions-as-client", "topics of actions are published as they were recorded"},
     {"storage", "the format is told from the files"},
 };
 

@@ -10,6 +10,9 @@ enum { TOPIC_PUB_FOLDERS_MAX = 16, TOPIC_PUB_TYPE_SIZE = 256 };
 
 typedef struct topic_pub_arguments {
   const char *topic, *values, *node;
+  const char *file; /* of messages in YAML, with --- between them; NULL: none */
+  bool from_stdin;  /* the values are standard input */
+  bool ros1;
   char type[TOPIC_PUB_TYPE_SIZE]; /* "package/msg/Name" */
   double hz;
   int times;                          /* messages; 0: any number */

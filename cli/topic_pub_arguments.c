@@ -18,6 +18,9 @@ enum {
   OPTION_DURABILITY,
   OPTION_LIVELINESS,
   OPTION_LEASE,
+  OPTION_STDIN,
+  OPTION_YAML_FILE,
+  OPTION_ROS1,
 };
 
 /* What is not the system's default, or unknown, is set: 0 leaves it as it is. */
@@ -164,6 +167,15 @@ static bool take(const command_t *command, int option, char **argv, topic_pub_ar
     return command_parse_domain(command, optarg, &out->domain);
   case OPTION_DEFINITIONS:
     return take_folder(command, out);
+  case OPTION_STDIN:
+    out->from_stdin = true;
+    return true;
+  case OPTION_YAML_FILE:
+    out->file = optarg;
+    return true;
+  case OPTION_ROS1:
+    out->ros1 = true;
+    return true;
   default:
     return take_qos(command, option, argv, &out->qos);
   }
@@ -185,6 +197,8 @@ static int take_words(const command_t *command, int argc, char **argv, topic_pub
   int words = argc - optind;
   if (words < 2) return command_usage_error(command, "missing %s", words ? "TYPE" : "TOPIC");
   if (words > 3) return command_usage_error(command, "unexpected argument '%s'", argv[optind + 3]);
+  if ((words > 2) + out->from_stdin + (out->file != NULL) > 1)
+    return command_usage_error(command, "YAML, --stdin and --yaml-file exclude each other");
   out->topic = argv[optind];
   out->values = words > 2 ? argv[optind + 2] : "";
   if (take_type(argv[optind + 1], out->type)) return EXIT_OK;
@@ -206,6 +220,9 @@ int topic_pub_parse(const command_t *command, int argc, char **argv, topic_pub_a
       {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
       {"domain", required_argument, NULL, OPTION_DOMAIN},
       {"definitions", required_argument, NULL, OPTION_DEFINITIONS},
+      {"stdin", no_argument, NULL, OPTION_STDIN},
+      {"yaml-file", required_argument, NULL, OPTION_YAML_FILE},
+      {"ros1", no_argument, NULL, OPTION_ROS1},
       {"qos-profile", required_argument, NULL, OPTION_PROFILE},
       {"qos-depth", required_argument, NULL, OPTION_DEPTH},
       {"qos-history", required_argument, NULL, OPTION_HISTORY},
@@ -226,6 +243,12 @@ int topic_pub_parse(const command_t *command, int argc, char **argv, topic_pub_a
     has_times |= option == 't';
     if (!take(command, option, argv, out)) return EXIT_USAGE;
   }
+  const char *only_ros2 = out->use_sim_time  ? "--use-sim-time"
+                          : out->domain >= 0 ? "--domain"
+                          : out->node        ? "--node-name"
+                                             : NULL;
+  if (out->ros1 && only_ros2)
+    return command_usage_error(command, "%s cannot be used with --ros1", only_ros2);
   if (is_once && has_times)
     return command_usage_error(command, "--once and --times exclude each other");
   if (out->wait_matching < 0) out->wait_matching = out->times > 0;
@@ -233,7 +256,8 @@ int topic_pub_parse(const command_t *command, int argc, char **argv, topic_pub_a
 }
 
 const char topic_pub_usage[] =
-    "timebase topic pub TOPIC TYPE [YAML] [-r HZ] [-1 | -t N] [-w N] [--qos-...] [--domain N]";
+    "timebase topic pub TOPIC TYPE [YAML | --stdin | --yaml-file FILE] [-r HZ] [-1 | -t N] [-w N]\n"
+    "       [--qos-...] [--domain N | --ros1]";
 
 const char topic_pub_help[] =
     "Publishes a message on a ROS 2 graph, with the options of 'ros2 topic pub'. YAML is a "
@@ -242,6 +266,9 @@ const char topic_pub_help[] =
     "of\n"
     "each message, and so is the stamp of 'auto' for a std_msgs/msg/Header. Definitions come from\n"
     "AMENT_PREFIX_PATH, --definitions, are built in, or come from a node that has the type.\n\n"
+    "  --stdin            YAML is what standard input has, to its end\n"
+    "  --yaml-file FILE   YAML of several messages, with a line of --- between them, as 'timebase\n"
+    "                     topic echo' and 'ros2 topic echo' print them: one after the other\n"
     "  -r, --rate HZ      messages a second (default 1)\n"
     "  -1, --once         one message\n"
     "  -t, --times N      N messages; otherwise until SIGINT or SIGTERM\n"
@@ -264,5 +291,7 @@ const char topic_pub_help[] =
     "                     the QoS that it offers (default: reliable, volatile, the last 10)\n"
     "  --definitions DIR  where message definitions are looked for; up to 16 times\n"
     "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
+    "  --ros1             on the ROS 1 graph of ROS_MASTER_URI. TYPE is that of ROS 1; of the QoS\n"
+    "                     durability transient_local latches, and the others mean nothing there\n"
     "  -h, --help         this text\n\n"
     "Status 2 if YAML is not of the type, 3 if its definition is found nowhere.\n";

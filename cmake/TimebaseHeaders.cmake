@@ -12,7 +12,7 @@ set(timebase_ros1_headers
   ros1_clock_publisher.h ros1_clock_source.h ros1_context.h ros1_graph.h ros1_parameter.h ros1_publisher.h
   ros1_subscription.h ros1_topics.h)
 set(timebase_bag_headers
-  bag_check.h bag_reader.h bag_writer.h play_transport.h player.h qos_overrides.h recorder.h topic_expression.h)
+  bag_check.h bag_reader.h bag_writer.h mcap_file.h play_transport.h player.h qos_overrides.h recorder.h topic_expression.h)
 set(timebase_contract_headers
   message_definition.h metrics_server.h reencoder.h)
 set(timebase_ros1_bag_headers

@@ -33,6 +33,29 @@ static tb__schema_t *schema_of(size_t type)
   return schema;
 }
 
+/* Fields by their paths are what they are in the whole message. */
+static void compare_fields(const tb__schema_t *schema, const uint8_t *data, size_t size,
+                           const json_t *whole)
+{
+  static const char *const paths[] = {"e[].z", "e[1].y", "f[1]", "e[0].y[]", "d"};
+  const message_fields_t fields = {paths, sizeof paths / sizeof *paths, 0};
+  json_t *some = NULL;
+  if (message_json_fields(schema, data, size, &fields, &some)) abort();
+  const json_t *e = json_object_get(whole, "e"), *all = json_object_get(some, "e[].z");
+  if (json_array_size(all) != json_array_size(e)) abort();
+  for (size_t i = 0; i < json_array_size(e); i++)
+    if (!json_equal(json_array_get(all, i), json_object_get(json_array_get(e, i), "z"))) abort();
+  bool has_second = json_array_size(e) > 1;
+  const json_t *y = json_object_get(json_array_get(e, 1), "y");
+  if (!json_equal(json_object_get(some, "e[1].y"), has_second ? y : json_null())) abort();
+  y = json_object_get(json_array_get(e, 0), "y");
+  if (!json_equal(json_object_get(some, "e[0].y[]"), y ? y : json_null())) abort();
+  const json_t *f = json_array_get(json_object_get(whole, "f"), 1);
+  if (!json_equal(json_object_get(some, "f[1]"), f ? f : json_null())) abort();
+  if (!json_equal(json_object_get(some, "d"), json_object_get(whole, "d"))) abort();
+  json_decref(some);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   tb__message_t message;
@@ -45,6 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (is_good && status) abort();
   if (!status && !json_is_object(whole)) abort();
   if ((message_json(schema, data + 1, size - 1, 2, &cut) == TB_OK) != (status == TB_OK)) abort();
+  if (is_good && data[0] % TYPE_COUNT < TYPE_COUNT - 1)
+    compare_fields(schema, data + 1, size - 1, whole);
   json_decref(whole);
   json_decref(cut);
   tb__schema_destroy(schema);

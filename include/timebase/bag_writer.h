@@ -127,6 +127,11 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_writer_create(const char *path,
                                                           const tb_bag_writer_options_t *options,
                                                           tb_bag_writer_t **out, tb_error_t *error);
 
+/** Whether tb_bag_writer_create takes the options, without making anything: TB_ERR_INVALID and
+ * TB_ERR_UNSUPPORTED as there, with the reason. `options` may be NULL. [any thread] */
+TB_INLINE TB_WARN_UNUSED tb_status_t
+tb_bag_writer_check_options(const tb_bag_writer_options_t *options, tb_error_t *error);
+
 /** Adds a topic, to all files that follow too. *out_topic counts from 0. TB_ERR_INVALID for a name
  * that is there already (but for sqlite3: of that publisher), or texts that are not UTF-8;
  * otherwise as tb_bag_writer_write. [owner thread] [blocks: file system] */
@@ -221,6 +226,13 @@ TB_INLINE tb_status_t tb_bag_writer_create(const char *path, const tb_bag_writer
                                            tb_bag_writer_t **out, tb_error_t *error)
 {
   return tb_bag_writer_create_sized(path, options, sizeof *options, out, error);
+}
+TB_API tb_status_t tb_bag_writer_check_options_sized(const tb_bag_writer_options_t *options,
+                                                     size_t options_size, tb_error_t *error);
+TB_INLINE tb_status_t tb_bag_writer_check_options(const tb_bag_writer_options_t *options,
+                                                  tb_error_t *error)
+{
+  return tb_bag_writer_check_options_sized(options, sizeof *options, error);
 }
 TB_API tb_status_t tb_bag_writer_add_topic_sized(tb_bag_writer_t *writer,
                                                  const tb_bag_writer_topic_t *topic,

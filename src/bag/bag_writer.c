@@ -220,6 +220,28 @@ static tb_status_t create(tb_bag_writer_t *writer, const char *path, tb_error_t 
   return status;
 }
 
+/* The format of checked options. */
+static tb_status_t take_options(const tb_bag_writer_options_t *options,
+                                const tb__bag_output_format_t **out, tb_error_t *error)
+{
+  tb_status_t status = check_options(options, error);
+  if (!status && options->note_count && !options->notes)
+    status =
+        tb_error_set(error, TB_ERR_INVALID, "%zu notes, and no array of them", options->note_count);
+  if (!status) status = choose_format(options->storage_id, out, error);
+  return status ? status : check_format(*out, options, error);
+}
+
+tb_status_t tb_bag_writer_check_options_sized(const tb_bag_writer_options_t *options,
+                                              size_t options_size, tb_error_t *error)
+{
+  tb_bag_writer_options_t known;
+  if (!TB__SIZED_IN(options, options_size, known))
+    return tb__sized_unsupported(error, "tb_bag_writer_options_t");
+  const tb__bag_output_format_t *format = NULL;
+  return options ? take_options(options, &format, error) : TB_OK;
+}
+
 tb_status_t tb_bag_writer_create_sized(const char *path, const tb_bag_writer_options_t *options,
                                        size_t options_size, tb_bag_writer_t **out,
                                        tb_error_t *error)
@@ -232,12 +254,7 @@ tb_status_t tb_bag_writer_create_sized(const char *path, const tb_bag_writer_opt
   if (!options) options = &defaults;
   if (!path || !*path) return tb_error_set(error, TB_ERR_INVALID, "path is NULL or empty");
   const tb__bag_output_format_t *format = NULL;
-  tb_status_t status = check_options(options, error);
-  if (!status && options->note_count && !options->notes)
-    status =
-        tb_error_set(error, TB_ERR_INVALID, "%zu notes, and no array of them", options->note_count);
-  if (!status) status = choose_format(options->storage_id, &format, error);
-  if (!status) status = check_format(format, options, error);
+  tb_status_t status = take_options(options, &format, error);
   if (status) return status;
   tb_bag_writer_t *writer = calloc(1, sizeof *writer);
   if (!writer) return tb__no_memory(error);

@@ -12,6 +12,7 @@ typedef struct msg_parser {
   size_t next;
   size_t at;
   char package[TB__SCHEMA_NAME_MAX + 1];
+  char service[TB__SCHEMA_NAME_MAX + 1]; /* whose request or response is read; "": none */
 } msg_parser_t;
 
 static const struct primitive {
@@ -219,12 +220,45 @@ static tb_status_t take_field(msg_parser_t *parser)
 
 /* --- sections --- */
 
+static tb_status_t add_name(msg_parser_t *parser, const char *name, size_t begin, uint32_t *out)
+{
+  return tb__schema_builder_name(parser->builder, 0, name, strlen(name), begin, out);
+}
+
+/* A part of a service: its name and "_Request" or "_Response". */
+static tb_status_t begin_part(msg_parser_t *parser, const char *part, size_t begin)
+{
+  char name[TB__SCHEMA_NAME_MAX + 1];
+  uint32_t index = 0;
+  int length = snprintf(name, sizeof name, "%s%s", parser->service, part);
+  if (length < 0 || (size_t)length >= sizeof name)
+    return fail(parser, begin, TB_ERR_LIMIT, "a type's name that is too long");
+  tb_status_t status = add_name(parser, name, begin, &index);
+  return status ? status : tb__schema_builder_type(parser->builder, index, begin);
+}
+
+/* After "SRV:": "package/srv/Name". Its request follows, and after a line of "---" its response. */
+static tb_status_t take_service(msg_parser_t *parser)
+{
+  uint32_t name = 0;
+  skip_spaces(parser);
+  size_t begin = parser->at;
+  tb_status_t status = take_name(parser, &name);
+  if (status) return status;
+  snprintf(parser->service, sizeof parser->service, "%s", parser->builder->names + name);
+  snprintf(parser->package, sizeof parser->package, "%.*s", (int)strcspn(parser->service, "/"),
+           parser->service);
+  return begin_part(parser, "_Request", begin);
+}
+
 /* After a line of '=': "MSG: package/Name". */
 static tb_status_t take_heading(msg_parser_t *parser)
 {
   uint32_t name = 0;
   if (!line_next(parser)) return TB_OK;
   skip_spaces(parser);
+  parser->service[0] = '\0';
+  if (accept(parser, "SRV:")) return take_service(parser);
   if (!accept(parser, "MSG:"))
     return fail(parser, parser->at, TB_ERR_CORRUPT, "\"MSG: \" and a type's name were expected");
   skip_spaces(parser);
@@ -246,6 +280,8 @@ static tb_status_t take_line(msg_parser_t *parser)
   if (peek(parser) == '\n' || peek(parser) == '#') return TB_OK;
   if (tb__is_rule(parser->text + parser->line, parser->line_end - parser->line))
     return take_heading(parser);
+  if (parser->service[0] && accept(parser, "---"))
+    return begin_part(parser, "_Response", parser->line);
   if (accept(parser, "---"))
     return fail(parser, parser->line, TB_ERR_UNSUPPORTED,
                 "a service or an action, and not a message");
@@ -265,6 +301,66 @@ static tb_status_t add_ros1_time(tb__schema_builder_t *builder, const char *type
   return status;
 }
 
+/* --- events of services --- */
+
+#define EVENT      "_Event"
+#define EVENT_INFO "service_msgs/msg/ServiceEventInfo"
+
+typedef struct event_field {
+  const char *name, *type; /* NULL: a number */
+  tb__field_type_t is;
+} event_field_t;
+
+static tb_status_t add_event_type(tb__schema_builder_t *builder, const char *type,
+                                  const event_field_t *fields, size_t count)
+{
+  uint32_t name = 0;
+  tb_status_t status = tb__schema_builder_name(builder, 0, type, strlen(type), 0, &name);
+  if (!status) status = tb__schema_builder_type(builder, name, 0);
+  for (size_t i = 0; !status && i < count; i++) {
+    tb__written_type_t as = {.is = fields[i].is};
+    const char *of = fields[i].type;
+    if (of) status = tb__schema_builder_name(builder, 0, of, strlen(of), 0, &as.name);
+    if (!status)
+      status = tb__schema_builder_field(builder, fields[i].name, strlen(fields[i].name), &as);
+  }
+  return status;
+}
+
+/* What the text of a service leaves out: its event, as ROS 2 makes it, and what that has in it.
+ * `root` is the event's name. */
+static tb_status_t add_event(tb__schema_builder_t *builder, const char *root)
+{
+  char request[TB__SCHEMA_NAME_MAX + 1], response[TB__SCHEMA_NAME_MAX + 1];
+  int length = (int)(strlen(root) - strlen(EVENT));
+  snprintf(request, sizeof request, "%.*s_Request", length, root);
+  snprintf(response, sizeof response, "%.*s_Response", length, root);
+  const tb__field_type_t structure = {.kind = TB__FIELD_STRUCT, .count = 1},
+                         part = {TB__FIELD_STRUCT, TB__FIELD_SEQUENCE, 1, 0, 0};
+  const event_field_t event[] = {
+      {"info", EVENT_INFO, structure}, {"request", request, part}, {"response", response, part}};
+  const event_field_t info[] = {{"event_type", NULL, {.kind = TB__FIELD_UINT8, .count = 1}},
+                                {"stamp", TIME, structure},
+                                {"client_gid", NULL, {TB__FIELD_UINT8, TB__FIELD_ARRAY, 16, 0, 0}},
+                                {"sequence_number", NULL, {.kind = TB__FIELD_INT64, .count = 1}}};
+  const event_field_t time[] = {{"sec", NULL, {.kind = TB__FIELD_INT32, .count = 1}},
+                                {"nanosec", NULL, {.kind = TB__FIELD_UINT32, .count = 1}}};
+  tb_status_t status = add_event_type(builder, root, event, 3);
+  if (!status) status = add_event_type(builder, EVENT_INFO, info, 4);
+  return status ? status : add_event_type(builder, TIME, time, 2);
+}
+
+/* Whether the text is that of a service, and its event is asked for. */
+static bool is_of_event(const tb__definition_text_t *text)
+{
+  size_t length = strlen(text->type), end = strlen(EVENT), rule = 0;
+  while (rule < text->size && text->text[rule] != '\n')
+    rule++;
+  return length > end && strstr(text->type, "/srv/") &&
+         strcmp(text->type + length - end, EVENT) == 0 && tb__is_rule(text->text, rule) &&
+         text->size - rule > 5 && memcmp(text->text + rule + 1, "SRV:", 4) == 0;
+}
+
 tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin)
 {
   const char *root = builder->text->type;
@@ -273,9 +369,11 @@ tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin)
   uint32_t name = 0;
   snprintf(parser.package, sizeof parser.package, "%.*s", (int)strcspn(root, "/"), root);
   tb_status_t status = tb__schema_builder_name(builder, 0, root, strlen(root), 0, &name);
-  if (!status && begin == 0) status = tb__schema_builder_type(builder, name, 0);
+  bool is_event = begin == 0 && is_of_event(builder->text);
+  if (!status && begin == 0 && !is_event) status = tb__schema_builder_type(builder, name, 0);
   while (!status && line_next(&parser))
     status = take_line(&parser);
+  if (!status && is_event) status = add_event(builder, root);
   if (status || !builder->is_ros1) return status;
   status = add_ros1_time(builder, TIME, TB__FIELD_UINT32);
   return status ? status : add_ros1_time(builder, DURATION, TB__FIELD_INT32);

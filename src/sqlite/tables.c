@@ -142,6 +142,15 @@ static tb_status_t read_optional_text(tb__sqlite_file_t *file, const char *sql, 
   return status == TB_ERR_NO_MEMORY ? tb__no_memory(error) : TB_OK;
 }
 
+/* Recorders name the definition of a service's events by the service. */
+static bool is_defined_by(const char *topic_type, const char *type)
+{
+  size_t length = strlen(type);
+  return strncmp(topic_type, type, length) == 0 &&
+         (!topic_type[length] ||
+          (strcmp(topic_type + length, "_Event") == 0 && strstr(type, "/srv/")));
+}
+
 /* Each type has one definition for all topics. */
 static tb_status_t take_definition(tb__sqlite_file_t *file, sqlite3_stmt *statement,
                                    tb__bag_file_info_t *out, tb_error_t *error)
@@ -150,7 +159,7 @@ static tb_status_t take_definition(tb__sqlite_file_t *file, sqlite3_stmt *statem
   tb_status_t status = clean_text(statement, 0, NULL, &type, error);
   for (size_t i = 0; i < out->topic_count && !status; i++) {
     tb__bag_file_topic_t *topic = &out->topics[i];
-    if (topic->definition || strcmp(topic->type, type) != 0) continue;
+    if (topic->definition || !is_defined_by(topic->type, type)) continue;
     status = copy_text(file, statement, 1, &topic->definition_encoding, error);
     if (!status) status = copy_text(file, statement, 2, &topic->definition, error);
   }

@@ -2,6 +2,7 @@
 #include <timebase/bag_check.h>
 #include <timebase/bag_reader.h>
 #include <timebase/bag_writer.h>
+#include <timebase/mcap_file.h>
 #include <timebase/player.h>
 #include <timebase/qos_overrides.h>
 #include <timebase/recorder.h>
@@ -36,6 +37,7 @@ static void test_bag_reader(void **state)
 static void test_bag_writer(void **state)
 {
   (void)state;
+  assert_ok(tb_bag_writer_check_options(NULL, NULL));
   REFUSED(tb_bag_writer_create(NULL, NULL, ANY, NULL));
   REFUSED(tb_bag_writer_create("/nonexistent/bag", NULL, NULL, NULL));
   REFUSED(tb_bag_writer_add_topic(NULL, ANY, ANY, NULL));
@@ -133,13 +135,29 @@ static void test_topic_expression(void **state)
   REFUSED(tb_topic_expression_search(ANY, "a", NULL, NULL));
 }
 
+static void test_mcap_file(void **state)
+{
+  (void)state;
+  REFUSED(tb_mcap_file_list(NULL, ANY, NULL, NULL));
+  REFUSED(tb_mcap_file_list("/nonexistent/a.mcap", NULL, NULL, NULL));
+  REFUSED(tb_mcap_file_read_attachment(NULL, 0, ANY, NULL, NULL));
+  REFUSED(tb_mcap_file_read_attachment("/nonexistent/a.mcap", 0, NULL, NULL, NULL));
+  REFUSED(tb_mcap_file_add_attachment(NULL, "a", "a", "a", 0, 0, NULL));
+  REFUSED(tb_mcap_file_add_attachment("/nonexistent/a.mcap", NULL, "a", "a", 0, 0, NULL));
+  REFUSED(tb_mcap_file_add_attachment("/nonexistent/a.mcap", "a", NULL, "a", 0, 0, NULL));
+  REFUSED(tb_mcap_file_add_metadata(NULL, "a", ANY, ANY, 1, NULL));
+  REFUSED(tb_mcap_file_add_metadata("/nonexistent/a.mcap", NULL, ANY, ANY, 1, NULL));
+  REFUSED(tb_mcap_file_add_metadata("/nonexistent/a.mcap", "a", NULL, ANY, 1, NULL));
+  REFUSED(tb_mcap_file_add_metadata("/nonexistent/a.mcap", "a", ANY, NULL, 1, NULL));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bag_check),        cmocka_unit_test(test_bag_reader),
       cmocka_unit_test(test_bag_writer),       cmocka_unit_test(test_player),
       cmocka_unit_test(test_qos_overrides),    cmocka_unit_test(test_recorder),
-      cmocka_unit_test(test_topic_expression),
+      cmocka_unit_test(test_topic_expression), cmocka_unit_test(test_mcap_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -603,6 +603,23 @@ class TopicTest(Graph):
     def stamper(self, *offsets):
         return self.python(STAMPER, "stamper", *offsets, topic="/stamped")
 
+    def test_pub(self):
+        """rospy takes what is published: the definition and its sum are those that it has."""
+        import yaml
+        rostopic = subprocess.Popen(["/usr/bin/rostopic", "echo", "-n", "2", "/pose"], stdout=subprocess.PIPE, text=True,
+                                    env=self.core.environment)
+        self.addCleanup(self.stop, rostopic)
+        self.run_timebase("topic", "pub", "--ros1", "-t", "2", "-r", "20", "/pose", "geometry_msgs/PoseStamped",
+                   "{header: {stamp: now, frame_id: map}, pose: {position: {x: 1.5}}}", status=0)
+        out, _ = rostopic.communicate(timeout=LIMIT_S)
+        first, second, _ = yaml.safe_load_all(out)
+        self.assertEqual(first["pose"]["position"], {"x": 1.5, "y": 0.0, "z": 0.0})
+        self.assertEqual(second["pose"], first["pose"])
+        self.assertEqual(first["header"]["frame_id"], "map")
+        self.assertGreater(first["header"]["stamp"]["secs"], 1_500_000_000)
+        refused = self.run_timebase("topic", "pub", "--ros1", "-1", "--domain", "1", "/a", "std_msgs/String", status=2)
+        self.assertIn("--domain cannot be used with --ros1", refused.stderr)
+
     def test_list(self):
         self.python(POLYGON, "shapes", topic="/array")
         topics = {one["topic"]: one for one in self.lines("list")[0]}

@@ -56,8 +56,9 @@ def transforms(index):
 
 def scan(count):
     """sensor_msgs/msg/LaserScan."""
-    out = Cdr().put("i", 1).put("I", 2).text("laser").put("f", 0.1, 0.2, 0.3, 0, 0, 0, 30)
-    out.put("I", count).put("f", *[0.5] * (count - 1), float("inf")).put("I", 0)
+    out = Cdr().put("i", 1).put("I", 2).text("laser").put("f", 0.1, 0.2, 0.3, 0, 0, 0, 30).put("I", count)
+    out.data += struct.pack("<f", 0.5) * (count - 1)
+    out.put("f", float("inf")).put("I", 0)
     return out.message()
 
 
@@ -190,6 +191,25 @@ class CatTest(unittest.TestCase):
         lines = self.lines("--field", "header.frame_id", *self.known, self.bag, status=1,
                            errors="/text is left out: ")
         self.assertEqual([line["fields"] for line in lines], [{"header.frame_id": "laser"}])
+
+    def test_a_field_of_a_large_message(self):
+        """Only the field is decoded: the memory does not grow with the rest of the message."""
+        used = []
+        for count in 10, 3_000_000:
+            folder = tempfile.mkdtemp(dir=self.folder)
+            bag = sqlite_bag_make(os.path.join(folder, "bag.db3"), [("/scan", "sensor_msgs/msg/LaserScan")],
+                                  [(0, BASE_NS, scan(count))])
+            code = ("import json, resource, subprocess, sys\n"
+                    "out = subprocess.run(sys.argv[1:], check=True, capture_output=True, text=True).stdout\n"
+                    "print(json.dumps([out, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss]))")
+            fields = [word for path in ("header.frame_id", "ranges[9]", "intensities") for word in ("--field", path)]
+            done = subprocess.run([sys.executable, "-c", code, TIMEBASE, "bag", "cat", "--json", *fields, bag],
+                                  check=True, capture_output=True, text=True, timeout=LIMIT_S)
+            out, kilobytes = json.loads(done.stdout)
+            self.assertEqual(json.loads(out)["fields"],
+                             {"header.frame_id": "laser", "ranges[9]": ".inf" if count == 10 else 0.5, "intensities": []})
+            used.append(kilobytes)
+        self.assertLess(used[1] - used[0], 100_000)
 
     def test_csv(self):
         out = self.cat("--csv", "--topics", "/text", "--", self.bag)

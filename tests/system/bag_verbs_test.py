@@ -258,6 +258,26 @@ class OutputOptionsTest(VerbTest):
             file.write(text)
         return self.run_bag("convert", "-i", self.path("robot"), *options, status=status)
 
+    def test_later_outputs_are_checked_first(self):
+        """What a format refuses, and two names of one place."""
+        self.robot()
+        os.makedirs(self.path("there"))
+        os.symlink(self.path("there"), self.path("link"))
+        for second, message in (
+            ("uri: b\n  all: true\n  storage_id: rosbag1\n  compression_mode: FILE", "bags of ROS 1 have no compression of "),
+            ("uri: ./a\n  all: true", "two outputs would be "),
+            ("uri: there/x\n  all: true\n- uri: link/x\n  all: true", "two outputs would be "),
+        ):
+            text = "output_bags:\n- uri: a\n  all: true\n- " + second + "\n"
+            with open(self.path("out.yaml"), "w", encoding="utf-8") as file:
+                file.write(text)
+            done = subprocess.run([bag_command_test.TIMEBASE, "bag", "convert", "robot", "-o", "out.yaml"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+            self.assertIn(message, done.stderr)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertFalse(os.path.exists(self.path("a")), second)
+            self.assertEqual(os.listdir(self.path("there")), [])
+
     def test_several_outputs(self):
         self.robot()
         self.convert(

@@ -26,7 +26,8 @@ PLAY = """-s sqlite3|--storage mcap|-i BAG sqlite3|--input BAG|--read-ahead-queu
 --clock-topics /a /b|--clock-topics-all|-d 1|--delay 1|--playback-duration 2|--playback-until-sec 3
 --actions /a /b|--exclude-actions /a|--playback-until-nsec 4|--disable-keyboard-controls|-p|--start-paused|--start-offset 1|--wait-for-all-acked 10
 --disable-loan-message|--log-level debug|--progress-bar 10|--progress-bar-update-rate 3
---progress-bar-separation-lines 2"""
+--progress-bar-separation-lines 2|--publish-service-requests|--service-requests-source client_introspection
+--send-actions-as-client"""
 RECORD = """/a /b|--topics /a /b|--topic-types std_msgs/msg/String|-a|--all|--all-topics|--all-services|--services /a /b
 -e a|--regex a|--exclude-regex a|--exclude-topics /a|--exclude-topic-types std_msgs/msg/String
 --exclude-services /a|--include-unpublished-topics|--include-hidden-topics|--no-discovery|-p 100
@@ -45,7 +46,7 @@ CONVERT = "-i BAG sqlite3|--input BAG|-o x.yaml|--output-options x.yaml"
 REINDEX = "-s mcap|--storage sqlite3"
 WITHOUT_EFFECT = {
     "play": {"-s", "--storage", "--storage-config-file", "--disable-loan-message", "--progress-bar",
-             "--progress-bar-update-rate", "--progress-bar-separation-lines"},
+             "--progress-bar-update-rate", "--progress-bar-separation-lines", "--send-actions-as-client"},
     "record": {"-p", "--polling-interval", "--storage-config-file", "--compression-queue-size",
                "--compression-threads", "--compression-threads-priority"},
     "burst": {"-s", "--storage-config-file"},

@@ -6,8 +6,10 @@ usage: topic_test.py BIN_DIR OBSERVE_PEER [TEST...]"""
 
 import itertools
 import json
+import os
 import re
 import signal
+import subprocess
 import sys
 import unittest
 
@@ -75,6 +77,42 @@ class TopicTest(ObservingTest):
         self.assertEqual((status, out.splitlines()[0]), (0, "publishing #1:"), errors)
         self.assertEqual(messages[0]["pose"], {"position": {"x": 1.5, "y": 0.0, "z": 0.0},
                                                "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0}})
+
+    def test_pub_of_standard_input(self):
+        echo = self.topic("echo", "--json", "/in", "-n", "1")
+        pub = self.run_command("topic", "pub", "-1", "--stdin", "/in", "std_msgs/msg/String", stdin=subprocess.PIPE)
+        pub.write("data:\n  in two lines")
+        pub.child.stdin.close()
+        pub.child.stdin = None
+        self.assertEqual(pub.wait(), 0, pub.errors)
+        message, = self.lines(echo)
+        self.assertEqual(message["message"], {"data": "in two lines"})
+
+    def test_pub_of_a_file(self):
+        """Messages as echo prints them, one after the other; all are looked at first."""
+        path = os.path.join(self.folder, "messages.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("# /file\ndata: one\n---\n\n---\ndata: '--- two'\n---\n{}\n---\n")
+        for times in (), ("-t", "2"):
+            echo = self.topic("echo", "--json", "/file", "-n", "2" if times else "3")
+            pub = self.topic("pub", "-r", "100", "-w", "1", *times, "--yaml-file", path, "/file", "std_msgs/msg/String")
+            self.assertEqual(pub.wait(), 0, pub.errors)
+            self.assertEqual([line["message"]["data"] for line in self.lines(echo)],
+                             ["one", "--- two"] if times else ["one", "--- two", ""])
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("dat: x\n")
+        status, out, errors = self.result("topic", "pub", "--yaml-file", path, "/file", "std_msgs/msg/String")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("YAML: message 4: line 1, column 1: std_msgs/msg/String has no field 'dat'", errors)
+        for words, status, message in (
+            (("--stdin", "--yaml-file", path), 2, "YAML, --stdin and --yaml-file exclude each other"),
+            (("data: 1", "--stdin"), 2, "exclude each other"),
+            (("--yaml-file", path + "x"), 3, "messages.yamlx: No such file"),
+            (("--yaml-file", "/dev/null"), 2, "/dev/null: has no messages"),
+        ):
+            result, _, errors = self.result("topic", "pub", "/a", "std_msgs/msg/String", *words)
+            self.assertEqual(result, status, errors)
+            self.assertIn(message, errors)
 
     def test_pub_of_a_latched_topic_in_simulated_time(self):
         self.run_command("serve", "--start", "100", "--rate", "1")

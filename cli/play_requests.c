@@ -1,0 +1,315 @@
+#include "play_requests.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <timebase/ros2_client.h>
+
+#include "text.h"
+
+#define TOPIC_END    "/_service_event"
+#define TYPE_END     "_Event"
+#define SLICE_MS     5
+#define ANSWER_LIMIT ((tb_duration_t){60 * TB_NS_PER_S}) /* then it no longer counts as open */
+
+/* What an event topic is played as. */
+struct play_requests_service {
+  play_requests_service_t *next;
+  char *topic;       /* as recorded */
+  char *name, *type; /* of the service; NULL: this is no event topic */
+  tb__definition_entry_t *definition;
+  tb__service_event_t *event; /* made with the first message */
+  tb_ros2_client_t *client;
+  void *handle; /* of the graph's transport, without a client */
+  bool is_left_out;
+  uint64_t unsent, empty, misfits;
+  _Atomic(char *) warning; /* what went wrong first, until it is taken; NULL: nothing */
+  bool has_warned;
+  atomic_size_t open; /* requests without an answer */
+};
+
+static void service_free(play_requests_service_t *service)
+{
+  if (!service) return;
+  tb_ros2_client_destroy(service->client);
+  tb__service_event_destroy(service->event);
+  free(atomic_load(&service->warning));
+  free(service->topic);
+  free(service->name);
+  free(service->type);
+  free(service);
+}
+
+/* Once for a service: the thread that has the screen prints it. */
+static void note_warning(play_requests_service_t *service, const char *what, const char *why)
+{
+  char *text = NULL;
+  if (service->has_warned || asprintf(&text, "%s %s%s", what, service->name, why) < 0) return;
+  service->has_warned = true;
+  atomic_store(&service->warning, text);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+  size_t length = strlen(text), size = strlen(end);
+  return length > size && strcmp(text + length - size, end) == 0;
+}
+
+static bool is_event(const tb_bag_topic_t *info)
+{
+  return ends_with(info->name, TOPIC_END) && ends_with(info->type, TYPE_END) &&
+         strstr(info->type, "/srv/");
+}
+
+static play_requests_service_t *find(const play_requests_t *self, const tb_bag_topic_t *info)
+{
+  play_requests_service_t *service = self->services;
+  while (service && strcmp(service->topic, info->name) != 0)
+    service = service->next;
+  return service;
+}
+
+/* NULL: out of memory. */
+static play_requests_service_t *service_make(const tb_bag_topic_t *info)
+{
+  play_requests_service_t *service = calloc(1, sizeof *service);
+  if (!service) return NULL;
+  service->topic = strdup(info->name);
+  bool is_made = service->topic;
+  if (is_event(info)) {
+    service->name = strndup(info->name, strlen(info->name) - strlen(TOPIC_END));
+    service->type = strndup(info->type, strlen(info->type) - strlen(TYPE_END));
+    is_made = is_made && service->name && service->type;
+  }
+  if (is_made) return service;
+  service_free(service);
+  return NULL;
+}
+
+static void leave_out(const play_requests_t *self, play_requests_service_t *service)
+{
+  const char *note = tb__definition_entry_note(service->definition);
+  flockfile(stderr);
+  command_begin_warning(self->command);
+  text_err("requests of %s are not played: the definition of %s is unknown%s%s\n", service->name,
+           service->type, *note ? ": " : "", note);
+  funlockfile(stderr);
+  service->is_left_out = true;
+}
+
+static tb_status_t define(const play_requests_t *self, play_requests_service_t *service,
+                          const tb_bag_topic_t *info)
+{
+  const tb__definition_key_t key = {.type = info->type,
+                                    .type_hash = info->type_hash,
+                                    .recorded = info->definition,
+                                    .recorded_encoding = info->definition_encoding};
+  tb_status_t status = tb__definitions_get(self->definitions, &key, &service->definition);
+  if (!status && tb__definition_entry_state(service->definition) == TB__DEFINITION_IS_UNKNOWN)
+    leave_out(self, service);
+  return status;
+}
+
+/* --- what the player calls --- */
+
+static bool takes(void *user, const tb_bag_topic_t *info)
+{
+  play_requests_t *self = user;
+  const tb_play_transport_t *to = &self->forward.to;
+  bool is_taken = to->ops->takes ? to->ops->takes(to->self, info)
+                                 : strcmp(info->serialization_format, "cdr") == 0;
+  play_requests_service_t *service = find(self, info);
+  if (service || !is_taken) return is_taken && !service->is_left_out;
+  service = service_make(info);
+  if (!service) return true; /* add_topic fails */
+  service->next = self->services;
+  self->services = service;
+  if (service->name && define(self, service, info)) service->is_left_out = true;
+  return !service->is_left_out;
+}
+
+static tb_status_t add_topic(void *user, const tb_bag_topic_t *info, void **out_handle,
+                             tb_error_t *error)
+{
+  play_requests_t *self = user;
+  const tb_play_transport_t *to = &self->forward.to;
+  play_requests_service_t *service = find(self, info);
+  if (!service) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  *out_handle = service;
+  if (!service->name) return to->ops->add_topic(to->self, info, &service->handle, error);
+  if (service->client) return TB_OK; /* of an earlier player */
+  return tb_ros2_node_create_client(self->node, service->name, service->type, NULL,
+                                    &service->client, error);
+}
+
+static void answered(tb_status_t status, const tb_ros2_response_t *response, void *user)
+{
+  play_requests_service_t *service = user;
+  (void)status;
+  (void)response;
+  atomic_fetch_sub(&service->open, 1);
+}
+
+static tb_status_t send(play_requests_service_t *service, const void *cdr, size_t size)
+{
+  atomic_fetch_add(&service->open, 1);
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = tb_ros2_client_call_async(service->client, cdr, size, ANSWER_LIMIT, answered,
+                                                 service, &error);
+  if (!status) return TB_OK;
+  atomic_fetch_sub(&service->open, 1);
+  const char *why = error.text[0] ? error.text : tb_status_message(status);
+  char text[TB_ERROR_TEXT_SIZE + 2];
+  snprintf(text, sizeof text, ": %s", why);
+  if (service->unsent++ == 0) note_warning(service, "a request was not sent to", text);
+  return status == TB_ERR_NO_MEMORY ? status : TB_OK;
+}
+
+static tb_status_t read_event(play_requests_service_t *service, const void *data, size_t size,
+                              int *out_type, const void **out, size_t *out_size)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_status_t status = TB_OK;
+  if (!service->event) {
+    const tb__known_definition_t *known = tb__definition_entry_fit(service->definition, data, size);
+    status = known ? tb__service_event_create(known->schema, &service->event, &error)
+                   : tb_error_set(&error, TB_ERR_CORRUPT, "a message that is not of %s" TYPE_END,
+                                  service->type);
+  }
+  if (!status)
+    status = tb__service_event_read(service->event, data, size, out_type, out, out_size, &error);
+  if (!status || status == TB_ERR_NO_MEMORY) return status;
+  char text[TB_ERROR_TEXT_SIZE + 2];
+  snprintf(text, sizeof text, ": %s", error.text);
+  if (service->misfits++ == 0) note_warning(service, "an event cannot be read, of", text);
+  return status;
+}
+
+static tb_status_t publish_as(void *user, void *handle, const char *publisher, const void *data,
+                              size_t size, tb_error_t *error)
+{
+  const play_requests_t *self = user;
+  play_requests_service_t *service = handle;
+  const void *request = NULL;
+  size_t request_size = 0;
+  int type = -1;
+  if (!service->name)
+    return play_forward_publish(&self->forward, service->handle, publisher, data, size, error);
+  tb_status_t status = read_event(service, data, size, &type, &request, &request_size);
+  if (status) return status == TB_ERR_NO_MEMORY ? status : TB_OK;
+  if (type != (int)self->source) return TB_OK;
+  if (request) return send(service, request, request_size);
+  if (service->empty++ == 0)
+    note_warning(service, "there are no requests in the recorded events of",
+                 ": its introspection was set to metadata");
+  return TB_OK;
+}
+
+/* See TB_NO_LIMIT. */
+static int64_t end_of(tb_duration_t limit)
+{
+  return limit.ns == 0 ? INT64_MAX : command_steady_ns() + (limit.ns > 0 ? limit.ns : 0);
+}
+
+static bool is_over(const play_requests_t *self, int64_t end_ns)
+{
+  return atomic_load(&self->is_interrupted) || command_steady_ns() >= end_ns;
+}
+
+/* Requests to a service that comes later are sent too. */
+static tb_status_t settle(void *user, tb_duration_t limit, tb_error_t *error)
+{
+  const play_requests_t *self = user;
+  const tb_play_transport_t *to = &self->forward.to;
+  int64_t end_ns = end_of(limit);
+  tb_status_t status = to->ops->settle ? to->ops->settle(to->self, limit, error) : TB_OK;
+  const tb_wait_options_t slice = {.limit = {SLICE_MS * TB_NS_PER_MS}};
+  for (const play_requests_service_t *service = self->services; service; service = service->next)
+    while (!status && service->client && !is_over(self, end_ns) &&
+           tb_ros2_client_wait_for_service(service->client, &slice) == TB_ERR_TIMEOUT)
+      ;
+  return status;
+}
+
+static size_t count_open(const play_requests_t *self)
+{
+  size_t open = 0;
+  for (const play_requests_service_t *service = self->services; service; service = service->next)
+    open += atomic_load(&service->open);
+  return open;
+}
+
+/* A request has arrived when its answer comes. */
+static tb_status_t flush(void *user, tb_duration_t limit, tb_error_t *error)
+{
+  const play_requests_t *self = user;
+  const tb_play_transport_t *to = &self->forward.to;
+  int64_t end_ns = end_of(limit);
+  tb_status_t status = to->ops->flush ? to->ops->flush(to->self, limit, error) : TB_OK;
+  while (count_open(self) > 0 && !is_over(self, end_ns))
+    poll(NULL, 0, SLICE_MS);
+  return status;
+}
+
+static void interrupt(void *user)
+{
+  play_requests_t *self = user;
+  const tb_play_transport_t *to = &self->forward.to;
+  atomic_store(&self->is_interrupted, true);
+  if (to->ops->interrupt) to->ops->interrupt(to->self);
+}
+
+/* --- begin and end --- */
+
+tb_status_t play_requests_begin(play_requests_t *self, const command_t *command,
+                                tb_ros2_node_t *node, tb__service_event_type_t source,
+                                tb_play_transport_t *to)
+{
+  *self = (play_requests_t){.command = command, .node = node, .source = source};
+  const tb__definition_places_t places = {.prefixes = getenv("AMENT_PREFIX_PATH")};
+  tb_status_t status = tb__definitions_create(&places, &self->definitions);
+  if (status) return status;
+  *to = play_forward_begin(&self->forward, to);
+  self->forward.ops.takes = takes;
+  self->forward.ops.add_topic = add_topic;
+  self->forward.ops.publish_as = publish_as;
+  self->forward.ops.settle = settle;
+  self->forward.ops.flush = flush;
+  self->forward.ops.interrupt = interrupt;
+  return TB_OK;
+}
+
+char *play_requests_take_warning(play_requests_t *self)
+{
+  char *text = NULL;
+  for (play_requests_service_t *service = self->services; service && !text; service = service->next)
+    text = atomic_exchange(&service->warning, NULL);
+  return text;
+}
+
+static void print_left(const play_requests_t *self, play_requests_service_t *service)
+{
+  char *text = atomic_exchange(&service->warning, NULL);
+  flockfile(stderr);
+  if (text) command_begin_warning(self->command);
+  if (text) text_err("%s\n", text);
+  if (service->unsent > 1)
+    text_err("timebase %s: %" PRIu64 " requests were not sent to %s\n", self->command->name,
+             service->unsent, service->name);
+  funlockfile(stderr);
+  free(text);
+}
+
+void play_requests_end(play_requests_t *self)
+{
+  while (self->services) {
+    play_requests_service_t *service = self->services;
+    self->services = service->next;
+    print_left(self, service);
+    service_free(service);
+  }
+  tb__definitions_destroy(self->definitions);
+  self->definitions = NULL;
+}
