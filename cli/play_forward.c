@@ -54,6 +54,12 @@ static void watch_limit(void *user, void (*wake)(void *wake_user), void *wake_us
   to->ops->watch_limit(to->self, wake, wake_user);
 }
 
+static void send(void *user)
+{
+  const tb_play_transport_t *to = &((play_forward_t *)user)->to;
+  to->ops->send(to->self);
+}
+
 tb_play_transport_t play_forward_begin(play_forward_t *forward, const tb_play_transport_t *to)
 {
   const tb_play_transport_ops_t *ops = to->ops;
@@ -68,6 +74,7 @@ tb_play_transport_t play_forward_begin(play_forward_t *forward, const tb_play_tr
       .set_time = ops->set_time ? set_time : NULL,
       .name_holder = ops->name_holder ? name_holder : NULL,
       .watch_limit = ops->watch_limit ? watch_limit : NULL,
+      .send = ops->send ? send : NULL,
   };
   return (tb_play_transport_t){&forward->ops, forward, to->clock};
 }
