@@ -79,7 +79,7 @@ static tb_status_t add_attachment(const char *file, const addition_t *add, tb_er
   tb_clock_t *clock = NULL;
   tb_time_t now = {0};
   int64_t changed_ns = 0;
-  char *path = strdup(add->data);
+  char *path = add->data ? strdup(add->data) : NULL;
   if (!path) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   if (stat(path, &is) == 0 && is.st_mtim.tv_sec >= 0)
     changed_ns = (int64_t)is.st_mtim.tv_sec * INT64_C(1000000000) + is.st_mtim.tv_nsec;

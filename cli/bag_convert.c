@@ -74,14 +74,15 @@ static int check_all(const command_t *command, const char *path,
                      const tb__output_options_t *outputs, int argc, char **argv)
 {
   char **places = calloc(outputs->count + 1, sizeof *places);
-  int result = places ? EXIT_OK : command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  int result = EXIT_OK;
+  if (!places) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   for (size_t i = 0; i < outputs->count && !result; i++) {
     result = convert_one(command, &outputs->outputs[i], &places[i], argc, argv);
     for (size_t before = 0; before < i && !result; before++)
       if (strcmp(places[before], places[i]) == 0)
         result = command_usage_error(command, "%s: two outputs would be %s", path, places[i]);
   }
-  for (size_t i = 0; places && i < outputs->count; i++)
+  for (size_t i = 0; i < outputs->count; i++)
     free(places[i]);
   free(places);
   return result;

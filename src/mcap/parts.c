@@ -210,7 +210,7 @@ tb_status_t tb_mcap_file_list(const char *path, tb_mcap_part_fn found, void *use
   if (!path || !found) return tb__null_argument(error, __func__);
   tb__bag_input_t input;
   walk_t walk = {.input = &input, .found = found, .user = user};
-  tb_mcap_part_t part;
+  tb_mcap_part_t part = {0};
   uint8_t opcode = 0;
   tb_status_t status = open_input(path, &input, error);
   uint64_t at = TB__MCAP_MAGIC_SIZE;

@@ -22,6 +22,7 @@ from screen import BEGINS, ENDS, TYPE, Screen
 from sqlite_bag import sqlite_bag_make
 
 START = 1_700_000_000 * SECOND
+TEXT_TYPE = "std_msgs/msg/String"
 TRIES = 10  # the machine may be busy: the fastest of these counts
 SOON_S = 10  # of an hour
 ENTER, ESCAPE, LEFT, RIGHT, PAGE_DOWN = b"\r", b"\x1b", b"\x1b[D", b"\x1b[C", b"\x1b[6~"
@@ -294,6 +295,34 @@ class PlayViewTest(ViewTest):
         view.until(lambda: view.row(1).startswith("5.31 s of"), "nine tenths")
         view.press(b"q")
         view.finish()
+
+    def test_hold_at_the_end_of_time(self):
+        """The last message is at the last nanosecond that there is: its end is waited at, and left."""
+        last = 2**63 - 1
+        bag = sqlite_bag_make(os.path.join(self.folder, "last.db3"), [("/a", TEXT_TYPE)],
+                              [(0, last - i * SECOND // 10, text_message("x")) for i in reversed(range(20))])
+        view = self.play(bag, "--hold", "-r", "2")
+        view.expect("at the end")
+        view.expect("\n1.90 s of 1.90 s")
+        view.press(RIGHT)
+        view.press(b"0", "playing")
+        view.until(lambda: re.match(r"[01]\.[0-8]\d s of 1.90 s", view.row(1)), "the start")
+        view.until(lambda: "at the end" in view.row(0) and "40 messages" in view.text(), "the end again")
+        view.press(b"q")
+        view.finish(text="of 1.90 s: 40 messages")
+
+    def test_a_burst_is_said_on_the_screen(self):
+        """What it has done is one of the screen's lines, and printed once more at the end."""
+        words = [f"{command_test.BIN_DIR}/timebase", "bag", "burst", "-n", "5", self.bag()]
+        view = Screen(self, words, self.environment)
+        view.expect("5 messages sent, paused")
+        rows = [row for row in range(24) if "5 messages sent, paused" in view.row(row)]
+        self.assertEqual(len(rows), 1)
+        self.assertIn("notice: 5 messages sent, paused", view.row(rows[0]))
+        self.assertNotIn(b"timebase bag burst: 5 messages", view.raw)
+        view.press(b"q")
+        view.finish(text="stopped at ")
+        self.assertIn(b"notice: 5 messages sent, paused", view.raw[view.raw.rindex(ENDS):])
 
     def test_the_mouse_on_the_timeline(self):
         view = self.play(self.hour_bag(), "-p")
