@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""graph_test BIN_DIR GRAPH_NODE: nodes of ROS 2 on a shared time, on the stand-in for librcl, and what the commands that
+"""graph_test BIN_DIR GRAPH_NODE CLOCK_PROBE: nodes of ROS 2 on a shared time, on the stand-in for librcl, and what the commands that
 look at a graph report of them."""
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../system"))
 
 import command_test  # noqa: E402
 import in_parts  # noqa: E402
-from command_test import SECOND, CommandTest, Process  # noqa: E402
+from command_test import SECOND, CommandTest, Process, bag_make  # noqa: E402
 
 NODE = None
 
@@ -29,7 +31,7 @@ class GraphTest(CommandTest):
     def finish(self, process):
         process.child.stdin.close()
         self.assertEqual(process.wait(), 0, process.errors)
-        return int(next(line.split()[1] for line in process.seen if line.startswith("now ")))
+        return int([line.split()[1] for line in process.seen if line.startswith("now ")][-1])
 
     def errors_of(self, process):
         return "".join(f"{line}\n" for line in process.errors if line)
@@ -89,7 +91,7 @@ class GraphTest(CommandTest):
         # The reports are printed when the command has ended.
         self.assertLess(abs(self.finish(robot) - 1000 * SECOND), 1_000_000 * SECOND)
         self.assertGreater(self.finish(plain), 1_000_000_000 * SECOND)  # system time
-        lines = [line for line in robot.seen if not line.startswith("now ") and line != "ready"]
+        lines = [line for line in robot.seen if not re.match("now |jump |ready$", line)]
         self.assertEqual(len(lines), 3, lines)
         self.assertRegex(lines[0], f"^process [0-9]+: {NODE} robot$")
         self.assertEqual(lines[1], f"  follows shm:{name}: 1 ROS clock, of rcl jazzy 9.2.11")
@@ -144,6 +146,81 @@ class GraphTest(CommandTest):
             if os.path.exists(path):
                 os.unlink(path)
 
+    def followers(self, name):
+        """An unchanged node under `run`, and programs of timebase on the page and on /clock."""
+        on_page = self.start(self.run_words(name, "--", command_test.PROBE))
+        on_topic = self.start([command_test.PROBE])
+        return self.start(self.run_words(name, "--", NODE, "robot")), on_page, on_topic
+
+    @staticmethod
+    def jumps(follower):
+        """The jumps that it has printed, as (from, to); forward from 2 s on."""
+        out, last_ns = [], None
+        for words in map(str.split, follower.seen):
+            if words[0] == "jump":  # of an unchanged node
+                out.append((int(words[1]), int(words[1]) + int(words[2])))
+            elif words[:3] == ["two", "after", "started"]:
+                out.append((0, int(words[4])))
+            elif words[:3] == ["two", "after", "backward"]:
+                out.append((int(words[3]), int(words[4])))
+            elif words[0] == "tick" and last_ns is not None and int(words[1]) - last_ns >= 2 * SECOND:
+                out.append((last_ns, int(words[1])))
+            if words[0] == "tick":
+                last_ns = int(words[1])
+            elif out:
+                last_ns = max(last_ns or 0, out[-1][1]) if words[:2] != ["two", "after"] else out[-1][1]
+        return out
+
+    def times(self, followers):
+        times = []
+        for follower in followers:
+            follower.write("now")
+            times.append(int(follower.expect(r"now (\d+)").group(1)))
+        return times
+
+    def reach(self, followers, time_ns, direction):
+        """Until all have it, and the time does not move: it is the same for each."""
+        deadline = time.monotonic() + command_test.LIMIT_S
+        while True:
+            times = self.times(followers)
+            if len(set(times)) == 1 and (times[0] - time_ns) * direction >= 0:
+                return times[0]
+            self.assertLess(time.monotonic(), deadline, times)
+
+    def control(self, *words):
+        status, _, err = self.result("ctl", "/rosbag2_player", *words)
+        self.assertEqual(status, 0, err)
+
+    def test_a_seek_is_one_jump_for_each(self):
+        name = self.shm_name()
+        start = 1_600_000_000 * SECOND
+        bag = bag_make(self.folder, start, SECOND // 10, 601)
+        followers = self.followers(name)
+        player = self.run_command("play", bag, "--shm", name, "--loop", "--start-paused")
+        self.reach(followers, start, 1)
+        for to_s in (40, 10, 58):  # while it is paused
+            self.control("seek", f"{start // SECOND + to_s}")
+            self.assertEqual(self.reach(followers, start + to_s * SECOND, 1 if to_s != 10 else -1),
+                             start + to_s * SECOND)
+        self.control("resume")
+        for follower in followers:
+            while len(self.jumps(follower)) < 5:  # over the end
+                follower.expect("jump |two after backward")
+        self.control("pause")
+        self.control("seek", f"{start // SECOND + 30}")
+        self.reach(followers, start + 30 * SECOND, 1)
+        at = [start + second * SECOND for second in (0, 40, 10, 58)]
+        for follower in followers:
+            jumps = self.jumps(follower)
+            self.assertEqual(jumps[:4], list(zip([0, *at], at)))
+            self.assertEqual([to for _, to in jumps[4:]], [start, start + 30 * SECOND])
+            # A follower of the topic that is behind gets only the newest tick.
+            self.assertLessEqual(start + 59 * SECOND, jumps[4][0])
+            self.assertLessEqual(jumps[4][0], start + 60 * SECOND)
+            self.assertLess(jumps[5][0], start + 30 * SECOND)
+        player.child.send_signal(signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+
     def test_a_time_that_does_not_begin(self):
         name = self.shm_name()
         for source, reason in ((f"shm:{name}", "the time has no publisher"),
@@ -166,5 +243,5 @@ class GraphTest(CommandTest):
 
 
 if __name__ == "__main__":
-    command_test.BIN_DIR, NODE = sys.argv[1:3]
-    in_parts.main([sys.argv[0], *sys.argv[3:]], 3, verbosity=2)
+    command_test.BIN_DIR, NODE, command_test.PROBE = sys.argv[1:4]
+    in_parts.main([sys.argv[0], *sys.argv[4:]], 3, verbosity=2)
