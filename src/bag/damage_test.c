@@ -1,6 +1,7 @@
 /* Files as crashes, bad disks and other programs leave them: errors, never a crash or a hang. */
 #include <timebase/bag_reader.h>
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -489,17 +490,59 @@ static void test_a_bag_that_may_not_be_written(void **state)
   assert_int_equal(count, 3);
 }
 
+/* In place of time that passes while SQLite waits for a lock. */
+static struct {
+  sqlite3 *writer;
+  unsigned naps, naps_of_writer;
+} held;
+
+static int nap(sqlite3_vfs *vfs, int microseconds)
+{
+  (void)vfs;
+  if (++held.naps == held.naps_of_writer) tb__test_db_exec(held.writer, "COMMIT");
+  return microseconds;
+}
+
+/* Opens the bag while a writer has it locked, for so many naps. */
+static tb_status_t open_locked(unsigned naps_of_writer, tb_bag_reader_t **reader, tb_error_t *error)
+{
+  static sqlite3_vfs held_time; /* the reader keeps it */
+  sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+  held_time = *usual;
+  held_time.zName = "held-time";
+  held_time.xSleep = nap;
+  assert_int_equal(sqlite3_open(path, &held.writer), SQLITE_OK);
+  tb__test_db_exec(held.writer, "BEGIN EXCLUSIVE");
+  held.naps = 0;
+  held.naps_of_writer = naps_of_writer;
+  sqlite3_vfs_register(&held_time, 1);
+  tb_status_t status = tb_bag_reader_open(path, NULL, reader, error);
+  sqlite3_vfs_register(usual, 1);
+  sqlite3_vfs_unregister(&held_time);
+  sqlite3_close(held.writer);
+  return status;
+}
+
 static void test_locked_by_a_writer(void **state)
 {
   (void)state;
   tb__test_db_simple(path, 4, 3, 0, 1);
-  sqlite3 *database = NULL;
-  assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-  tb__test_db_exec(database, "BEGIN EXCLUSIVE");
   tb_bag_reader_t *reader = NULL;
-  assert_status(tb_bag_reader_open(path, NULL, &reader, NULL), TB_ERR_BUSY);
-  sqlite3_close(database);
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(open_locked(UINT_MAX, &reader, &error), TB_ERR_BUSY);
+  assert_non_null(strstr(error.text, "locked by another program; try again"));
+  assert_true(held.naps > 10);
   assert_int_equal(open_and_count(), 3);
+}
+
+static void test_a_writer_that_commits_is_waited_for(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 4, 3, 0, 1);
+  tb_bag_reader_t *reader = NULL;
+  assert_status(open_locked(5, &reader, NULL), TB_OK);
+  assert_int_equal(held.naps, 5);
+  tb_bag_reader_close(reader);
 }
 
 int main(void)
@@ -522,6 +565,7 @@ int main(void)
       TEST(test_a_hot_journal_is_refused),
       TEST(test_a_bag_that_may_not_be_written),
       TEST(test_locked_by_a_writer),
+      TEST(test_a_writer_that_commits_is_waited_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

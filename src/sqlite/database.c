@@ -51,8 +51,10 @@ tb_status_t tb__sqlite_error(sqlite3 *database, const char *name, const char *wh
     return tb_error_set(error, TB_ERR_TRUNCATED,
                         "%s: %s%sthe file is shorter than its header states", name, what,
                         separator);
-  tb_error_set(error, status_of(code), "%s: %s%s%s", name, what, separator,
-               sqlite3_errmsg(database));
+  bool is_locked = (code & 0xff) == SQLITE_BUSY;
+  tb_error_set(error, status_of(code), "%s: %s%s%s%s", name, what, separator,
+               sqlite3_errmsg(database),
+               is_locked ? " by another program; try again when it has ended" : "");
   if (error) error->os_errno = sqlite3_system_errno(database);
   return status_of(code);
 }
@@ -161,6 +163,7 @@ static int open_uri(const char *path, const char *parameters, care_t care, sqlit
                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
   free(uri);
   if (code != SQLITE_OK) return code;
+  sqlite3_busy_timeout(*database, TB__SQLITE_BUSY_LIMIT_MS);
   bool tolerant = care == TOLERANT; /* what it takes: no statement of ours writes */
   sqlite3_db_config(*database, SQLITE_DBCONFIG_DEFENSIVE, !tolerant, (int *)NULL);
   sqlite3_db_config(*database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, tolerant, (int *)NULL);

@@ -5,6 +5,9 @@
 #include <sqlite3.h>
 #include <timebase/error.h>
 
+/* For how long another program, which reads or commits, is waited for. */
+#define TB__SQLITE_BUSY_LIMIT_MS 5000
+
 /* Read-only, in full view of a write-ahead log. Text of errors begins with the name. */
 tb_status_t tb__sqlite_open(const char *path, const char *name, sqlite3 **out,
                             tb_error_t *error) TB_WARN_UNUSED;

@@ -17,7 +17,6 @@
 
 #define DEFAULT_TRANSACTION ((size_t)1 << 20)
 #define ROW_OVERHEAD        32 /* of a row and its entry in the index, about */
-#define BUSY_LIMIT_MS       5000
 
 typedef struct sqlite_output {
   tb__bag_output_t base;
@@ -106,7 +105,7 @@ static tb_status_t open_database(sqlite_output_t *output, tb_error_t *error)
   if (sqlite3_open_v2(output->path, &output->database, flags, NULL) != SQLITE_OK)
     return output->database ? failed(output, error) : tb__no_memory(error);
   sqlite3_extended_result_codes(output->database, 1);
-  sqlite3_busy_timeout(output->database, BUSY_LIMIT_MS);
+  sqlite3_busy_timeout(output->database, TB__SQLITE_BUSY_LIMIT_MS);
   sqlite3_stmt *statement = NULL;
   tb_status_t status = prepare(output, "PRAGMA journal_mode = WAL", &statement, error);
   if (!status && sqlite3_step(statement) != SQLITE_ROW) status = failed(output, error);
