@@ -204,6 +204,16 @@ static tb_status_t open_input(const char *path, tb__bag_input_t *input, tb_error
   return status;
 }
 
+/* A flipped bit makes an end of another record; what follows would be left out without a word. */
+static bool is_end(const walk_t *walk, uint8_t opcode, const tb_mcap_part_t *part)
+{
+  uint64_t length = part->length - TB__MCAP_HEAD_SIZE;
+  return opcode == TB__MCAP_DATA_END
+             ? length == 4
+             : length == TB__MCAP_FOOTER_SIZE &&
+                   part->offset + part->length + TB__MCAP_MAGIC_SIZE == walk->input->size;
+}
+
 tb_status_t tb_mcap_file_list(const char *path, tb_mcap_part_fn found, void *user,
                               tb_error_t *error)
 {
@@ -217,8 +227,12 @@ tb_status_t tb_mcap_file_list(const char *path, tb_mcap_part_fn found, void *use
   while (!status && !walk.is_over) {
     status = read_head(&input, at, &opcode, &part, error);
     at += part.length;
-    if (!status && (opcode == TB__MCAP_DATA_END || opcode == TB__MCAP_FOOTER)) break;
-    if (!status) status = take(&walk, opcode, &part, error);
+    if (status) break;
+    if (opcode == TB__MCAP_DATA_END || opcode == TB__MCAP_FOOTER) {
+      if (!is_end(&walk, opcode, &part)) status = damaged(&walk, part.offset, error);
+      break;
+    }
+    status = take(&walk, opcode, &part, error);
   }
   give_chunk(&walk);
   tb__bag_input_close(&input);

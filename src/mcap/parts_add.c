@@ -362,12 +362,22 @@ static tb_status_t replace(edit_t *edit, const char *folder, const char *path, t
     unlink(name);
     return status;
   }
-  int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory >= 0) {
-    fsync(directory);
-    close(directory);
-  }
   return TB_OK;
+}
+
+/* The folder is opened first, so that a lack of descriptors changes nothing. */
+static tb_status_t replace_safely(edit_t *edit, const char *folder, const char *path,
+                                  tb_error_t *error)
+{
+  int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return failed(edit, error);
+  tb_status_t status = replace(edit, folder, path, error);
+  if (!status && fsync(directory) != 0)
+    status = tb_error_set_errno(error, TB_ERR_SYSTEM, errno,
+                                "%s: it is changed, but may be as before after a loss of power",
+                                edit->input->path);
+  close(directory);
+  return status;
 }
 
 /* The files of a symbolic link are where it leads. */
@@ -390,7 +400,7 @@ static tb_status_t add_to(const char *path, const addition_t *add, tb_error_t *e
     if (edit.fd < 0) status = failed(&edit, error);
   }
   if (!status) status = write_file(&edit, error);
-  if (!status) status = replace(&edit, folder, real, error);
+  if (!status) status = replace_safely(&edit, folder, real, error);
   if (edit.fd >= 0) close(edit.fd);
   tb__bag_input_close(&input);
   free(edit.summary.at);

@@ -6,6 +6,7 @@
 #include <timebase/bag_reader.h>
 #include <timebase/bag_writer.h>
 #include <timebase/manual_source.h>
+#include <timebase/mcap_file.h>
 #include <timebase/recorder.h>
 #include <timebase/topic_expression.h>
 #include <unistd.h>
@@ -197,6 +198,59 @@ static tb_status_t recovering(void)
   if (status) assert_int_equal(access(to, F_OK), -1);
   remove(to);
   return status;
+}
+
+static uint64_t attachment_at;
+
+static bool count_part(const tb_mcap_part_t *part, void *user)
+{
+  *(int *)user += part->kind != TB_MCAP_PART_CHUNK;
+  return true;
+}
+
+static tb_status_t count_written(const void *data, size_t size, void *user, tb_error_t *error)
+{
+  (void)data, (void)error;
+  *(size_t *)user += size;
+  return TB_OK;
+}
+
+static tb_status_t list_and_get(const char *path, int *parts)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  size_t size = 0;
+  *parts = 0;
+  tb_status_t status = tb_mcap_file_list(path, count_part, parts, &error);
+  if (!status)
+    status = tb_mcap_file_read_attachment(path, attachment_at, count_written, &size, &error);
+  if (status) assert_int_equal(error.status, status);
+  if (!status) assert_int_equal(size, strlen("text"));
+  return status;
+}
+
+/* A file that something could not be added to is as it was. */
+static tb_status_t adding(void)
+{
+  static const char *const keys[] = {"a", "b"}, *const values[] = {"1", "2"};
+  char path[256], data_path[256];
+  tb_error_t error = TB_ERROR_INIT;
+  int parts = 0, added = 0;
+  snprintf(path, sizeof path, "%s/one.mcap", folder);
+  snprintf(data_path, sizeof data_path, "%s/two.mcap", folder);
+  fault_arm(false);
+  write_mcap("one.mcap", true);
+  fault_arm(true);
+  tb_status_t status = list_and_get(path, &parts);
+  tb_status_t with_file = tb_mcap_file_add_attachment(path, data_path, "two", NULL, 1, 0, &error);
+  if (with_file) assert_int_equal(error.status, with_file);
+  tb_status_t with_pairs = tb_mcap_file_add_metadata(path, "pairs", keys, values, 2, &error);
+  if (with_pairs) assert_int_equal(error.status, with_pairs);
+  fault_arm(false);
+  assert_ok(list_and_get(path, &parts));
+  added = !with_file + !with_pairs;
+  bool is_in_place = strstr(error.text, "it is changed");
+  assert_int_equal(parts, 2 + added + is_in_place);
+  return status ? status : with_file ? with_file : with_pairs;
 }
 
 /* ---- writing ---- */
@@ -473,6 +527,21 @@ static void test_faults_in_recovering(void **state)
   fault_sweep(recovering, NULL);
 }
 
+static bool note_attachment(const tb_mcap_part_t *part, void *user)
+{
+  if (part->kind == TB_MCAP_PART_ATTACHMENT) *(uint64_t *)user = part->offset;
+  return true;
+}
+
+static void test_faults_in_adding(void **state)
+{
+  (void)state;
+  char *path = tb__test_path(folder, "one.mcap");
+  assert_ok(tb_mcap_file_list(path, note_attachment, &attachment_at, NULL));
+  free(path);
+  fault_sweep(adding, NULL);
+}
+
 static void test_faults_in_playing(void **state)
 {
   (void)state;
@@ -492,6 +561,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_faults_in_writing, make_fast_folder, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_reading, make_mcap_bag, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_recovering, make_mcap_bag, remove_bag),
+      cmocka_unit_test_setup_teardown(test_faults_in_adding, make_mcap_bag, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_recording, make_fast_folder, remove_bag),
       cmocka_unit_test_setup_teardown(test_faults_in_playing, make_bag, remove_bag),
       cmocka_unit_test(test_faults_in_searching),

@@ -79,6 +79,25 @@ void __wrap_free(void *block)
   __real_free(block);
 }
 
+/* Its memory is of the C library; tb__libc_free counts it. */
+char *__real_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved)
+{
+#ifdef FAULTS_OF_ROS2 /* which does without */
+  const fault_kind_t kind = FAULT_HARMLESS;
+#else
+  const fault_kind_t kind = FAULT_SYSTEM;
+#endif
+  if (fault_strikes(kind, "realpath")) {
+    errno = EIO;
+    return NULL;
+  }
+  char *result = __real_realpath(path, resolved);
+  if (result && !resolved) fault_count_blocks(1);
+  return result;
+}
+
 #define ALLOCATES(name, taken, parameters, arguments)                                              \
   void *__real_##name parameters;                                                                  \
   void *__wrap_##name parameters;                                                                  \

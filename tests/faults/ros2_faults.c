@@ -27,13 +27,3 @@ int __wrap_fclose(FILE *stream)
   int result = __real_fclose(stream);
   return fails ? EOF : result;
 }
-
-char *__real_realpath(const char *path, char *resolved);
-char *__wrap_realpath(const char *path, char *resolved);
-char *__wrap_realpath(const char *path, char *resolved)
-{
-  if (fault_strikes(FAULT_HARMLESS, "realpath")) return NULL;
-  char *result = __real_realpath(path, resolved);
-  if (result && !resolved) fault_count_blocks(1);
-  return result;
-}
