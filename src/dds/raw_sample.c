@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loan.h"
 #include "dds/inline_qos.h"
 #include "platform/time.h"
 
@@ -21,8 +22,13 @@ typedef struct raw_sample {
   bool has_related;       /* its tb__related_identity_t follows the bytes */
   bool has_inline_qos;    /* its tb__inline_qos_t follows the bytes, aligned */
   _Atomic uint8_t resend;
-  uint8_t bytes[];
+  void *lender; /* of the bytes; NULL: they are its own */
+  void (*give_back)(void *lender);
+  uint8_t *bytes;
+  uint8_t own[];
 } raw_sample_t;
+
+#define LOAN_MIN 16384 /* a copy of less costs little */
 
 #define HASH 0x72617773u /* any value: without a key all samples have one instance */
 
@@ -37,22 +43,32 @@ static const raw_sample_t *as_raw(const struct ddsi_serdata *sample)
   return (const raw_sample_t *)sample;
 }
 
-/* The bytes are undefined except for the padding; `extra` more follow that. */
-static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
-                                  size_t size, size_t extra)
+static raw_sample_t *header_alloc(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
+                                  size_t size)
 {
-  uint32_t padded = ((uint32_t)size + 3u) & ~3u;
-  raw_sample_t *sample = malloc(sizeof *sample + padded + extra);
+  raw_sample_t *sample = malloc(sizeof *sample + size);
   if (!sample) return NULL;
   ddsi_serdata_init(&sample->base, type, kind);
   sample->base.hash = HASH;
-  sample->size = padded;
+  sample->lender = NULL;
   sample->sequence = 0;
   sample->has_related = sample->has_inline_qos = false;
   atomic_init(&sample->number, 0);
   atomic_init(&sample->resend, TB__RESEND_ALL);
   sample->received_ns = tb__system_now_ns();
   sample->received_steady_ns = tb__steady_now_ns();
+  return sample;
+}
+
+/* The bytes are undefined except for the padding; `extra` more follow that. */
+static raw_sample_t *sample_alloc(const struct ddsi_sertype *type, enum ddsi_serdata_kind kind,
+                                  size_t size, size_t extra)
+{
+  uint32_t padded = ((uint32_t)size + 3u) & ~3u;
+  raw_sample_t *sample = header_alloc(type, kind, padded + extra);
+  if (!sample) return NULL;
+  sample->bytes = sample->own;
+  sample->size = padded;
   memset(sample->bytes + size, 0, padded - size);
   return sample;
 }
@@ -67,9 +83,23 @@ static struct ddsi_serdata *key_create(const struct ddsi_sertype *type)
   return &sample->base;
 }
 
+static struct ddsi_serdata *borrow(const struct ddsi_sertype *type, const tb__loan_t *loan)
+{
+  raw_sample_t *sample = header_alloc(type, SDK_DATA, 0);
+  if (!sample) return NULL;
+  loan->keep(loan->owner);
+  sample->lender = loan->owner;
+  sample->give_back = loan->give_back;
+  sample->bytes = (uint8_t *)loan->data; /* only read */
+  sample->size = (uint32_t)loan->padded;
+  return &sample->base;
+}
+
 struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, const void *cdr,
                                            size_t size)
 {
+  const tb__loan_t *loan = size < LOAN_MIN ? NULL : tb__loan_find(cdr, size);
+  if (loan) return borrow(type, loan);
   raw_sample_t *sample = sample_alloc(type, SDK_DATA, size, 0);
   if (!sample) return NULL;
   memcpy(sample->bytes, cdr, size);
@@ -292,7 +322,8 @@ static raw_sample_t untyped_key = {
              .timestamp.v = INT64_MIN,
              .twrite.v = INT64_MIN},
     .size = TB__CDR_HEADER_SIZE,
-    .bytes = {0, 1, 0, 0},
+    .bytes = untyped_key.own,
+    .own = {0, 1, 0, 0},
 };
 
 static struct ddsi_serdata *to_untyped(const struct ddsi_serdata *sample)
@@ -323,6 +354,7 @@ static void sample_free(struct ddsi_serdata *sample)
 {
   raw_sample_t *raw = (raw_sample_t *)sample;
   if (raw->has_inline_qos) tb__inline_qos_remove(inline_qos_of(raw));
+  if (raw->lender) raw->give_back(raw->lender);
   free(raw);
 }
 

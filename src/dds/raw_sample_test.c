@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loan.h"
 #include "dds/raw_type.h"
 #include "platform/time.h"
 #include "test.h"
@@ -199,6 +200,47 @@ static void test_odd_sizes_are_padded_with_zeros(void **state)
   free(packet);
 }
 
+static void count_kept(void *owner)
+{
+  ++*(int *)owner;
+}
+
+static void count_returned(void *owner)
+{
+  --*(int *)owner;
+}
+
+static void test_lent_bytes_are_kept_until_the_sample_ends(void **state)
+{
+  (void)state;
+  static _Alignas(8) uint8_t bytes[100000] = {0, 1, 0, 0};
+  int references = 0;
+  tb__loan_t loan = {bytes, 99998, 100000, &references, count_kept, count_returned};
+  tb__loan_set(&loan);
+  struct ddsi_serdata *lent = tb__raw_sample_create(type, bytes, 99998);
+  struct ddsi_serdata *other = tb__raw_sample_create(type, bytes, 99994); /* not what was lent */
+  loan.size = 98; /* too small to be worth it */
+  struct ddsi_serdata *small = tb__raw_sample_create(type, bytes, 98);
+  tb__loan_set(NULL);
+  loan.size = 99998;
+  struct ddsi_serdata *late = tb__raw_sample_create(type, bytes, 99998);
+  size_t size = 0;
+  assert_int_equal(references, 1);
+  assert_ptr_equal(tb__raw_sample_bytes(lent, &size), bytes);
+  assert_int_equal(size, 100000);
+  assert_ptr_not_equal(tb__raw_sample_bytes(other, &size), bytes);
+  assert_ptr_not_equal(tb__raw_sample_bytes(small, &size), bytes);
+  assert_ptr_not_equal(tb__raw_sample_bytes(late, &size), bytes);
+  struct ddsi_serdata *again = ddsi_serdata_ref(lent);
+  ddsi_serdata_unref(lent);
+  assert_int_equal(references, 1);
+  ddsi_serdata_unref(again);
+  assert_int_equal(references, 0);
+  ddsi_serdata_unref(other);
+  ddsi_serdata_unref(small);
+  ddsi_serdata_unref(late);
+}
+
 static void test_broken_chains_are_refused(void **state)
 {
   (void)state;
@@ -314,6 +356,7 @@ int main(void)
       cmocka_unit_test(test_related_identity_comes_with_the_sample),
       cmocka_unit_test(test_samples_without_a_related_identity_have_none),
       cmocka_unit_test(test_odd_sizes_are_padded_with_zeros),
+      cmocka_unit_test(test_lent_bytes_are_kept_until_the_sample_ends),
       cmocka_unit_test(test_broken_chains_are_refused),
       cmocka_unit_test(test_other_encapsulations_are_refused),
       cmocka_unit_test(test_vectors_are_gathered_within_bounds),

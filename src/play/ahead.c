@@ -18,6 +18,7 @@ typedef struct item {
 /* Messages follow each other in blocks: few allocations, and the next message is near in memory. */
 struct tb__ahead_block {
   tb__ahead_block_t *next;
+  _Atomic uint32_t references; /* the queue's, and of those who keep its message */
   size_t capacity;
   size_t begin, end; /* of what is to be given out; the rest is the thread's */
   _Alignas(item_t) uint8_t bytes[];
@@ -43,14 +44,32 @@ static void wake_thread(tb__ahead_t *ahead)
   tb__futex_wake_all(&ahead->events);
 }
 
+static void block_release(void *user)
+{
+  tb__ahead_block_t *block = user;
+  if (atomic_fetch_sub(&block->references, 1) == 1) free(block);
+}
+
+static void block_keep(void *user)
+{
+  tb__ahead_block_t *block = user;
+  atomic_fetch_add(&block->references, 1);
+}
+
 static size_t name_size(const tb_bag_message_t *message)
 {
   return message->publisher ? strlen(message->publisher) + 1 : 0;
 }
 
+/* With what whoever keeps the data may need after it. */
+static size_t padded_size(const tb_bag_message_t *message)
+{
+  return (message->size + 3) / 4 * 4;
+}
+
 static size_t space_of(const tb_bag_message_t *message)
 {
-  size_t alignment = _Alignof(item_t), size = message->size + name_size(message);
+  size_t alignment = _Alignof(item_t), size = padded_size(message) + name_size(message);
   return (sizeof(item_t) + size + alignment - 1) / alignment * alignment;
 }
 
@@ -60,7 +79,7 @@ static void drop_all_locked(tb__ahead_t *ahead)
   while (ahead->first) {
     tb__ahead_block_t *block = ahead->first;
     ahead->first = block->next;
-    free(block);
+    block_release(block);
   }
   ahead->filling = NULL;
   ahead->messages = ahead->bytes = 0;
@@ -81,7 +100,7 @@ static const item_t *pop_locked(tb__ahead_t *ahead)
   tb__ahead_block_t *block = ahead->first;
   while (block && block->begin == block->end && block->next) {
     ahead->first = block->next;
-    free(block);
+    block_release(block);
     block = ahead->first;
   }
   if (!block || block->begin == block->end) return NULL;
@@ -131,6 +150,7 @@ static bool reserve(tb__ahead_t *ahead, size_t space)
   tb__ahead_block_t *block = malloc(sizeof *block + capacity);
   if (!block) return false;
   *block = (tb__ahead_block_t){.capacity = capacity};
+  atomic_init(&block->references, 1);
   tb__mutex_lock(&ahead->mutex);
   *(last ? &last->next : &ahead->first) = block;
   tb__mutex_unlock(&ahead->mutex);
@@ -147,9 +167,10 @@ static item_t *copy(tb__ahead_t *ahead, const tb__feed_message_t *message)
   item_t *item = (item_t *)(ahead->filling->bytes + ahead->filling->end);
   item->message = *message;
   memcpy(item->data, message->bag.data, message->bag.size);
+  memset(item->data + message->bag.size, 0, padded_size(&message->bag) - message->bag.size);
   item->message.bag.data = item->data;
   if (message->bag.publisher) {
-    char *name = (char *)item->data + message->bag.size;
+    char *name = (char *)item->data + padded_size(&message->bag);
     memcpy(name, message->bag.publisher, name_size(&message->bag));
     item->message.bag.publisher = name;
   }
@@ -280,6 +301,23 @@ tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out)
   if (!item) return ended ? TB__AHEAD_END : TB__AHEAD_WAIT;
   *out = item->message;
   return TB__AHEAD_MESSAGE;
+}
+
+/* A message that has a block for itself. */
+bool tb__ahead_lend(tb__ahead_t *ahead, const tb_bag_message_t *message, tb__loan_t *out)
+{
+  if (!ahead->running || space_of(message) <= BLOCK_SIZE) return false;
+  tb__mutex_lock(&ahead->mutex);
+  tb__ahead_block_t *block = ahead->first;
+  tb__mutex_unlock(&ahead->mutex);
+  if (!block || message->data != ((const item_t *)block->bytes)->data) return false;
+  *out = (tb__loan_t){.data = message->data,
+                      .size = message->size,
+                      .padded = padded_size(message),
+                      .owner = block,
+                      .keep = block_keep,
+                      .give_back = block_release};
+  return true;
 }
 
 const char *tb__ahead_check_locked(const tb__ahead_t *ahead)

@@ -3,6 +3,7 @@
 #ifndef TB_PLAY_AHEAD_H
 #define TB_PLAY_AHEAD_H
 
+#include "base/loan.h"
 #include "held/pacer.h"
 #include "platform/mutex.h"
 #include "platform/thread.h"
@@ -58,6 +59,10 @@ tb_status_t tb__ahead_start(tb__ahead_t *ahead, tb__ahead_target_t target) TB_WA
 void tb__ahead_seek(tb__ahead_t *ahead, tb__ahead_target_t target);
 /* The data is valid until the next call, or the next seek. */
 tb__ahead_result_t tb__ahead_next(tb__ahead_t *ahead, tb__feed_message_t *out) TB_WARN_UNUSED;
+
+/* Whether the message that was returned last may be kept beyond that, and how. */
+bool tb__ahead_lend(tb__ahead_t *ahead, const tb_bag_message_t *message,
+                    tb__loan_t *out) TB_WARN_UNUSED;
 
 /* Whether the counts of the queue agree with its content. NULL: they do; else what is wrong. */
 const char *tb__ahead_check_locked(const tb__ahead_t *ahead)

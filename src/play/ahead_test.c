@@ -185,6 +185,8 @@ typedef struct sized_watch {
   fixture_t *f;
   size_t next;
   bool sought;
+  tb__loan_t kept[2 * SIZED]; /* also when the player and its reader have gone */
+  size_t kept_count;
 } sized_watch_t;
 
 static tb__fake_message_t sized[SIZED];
@@ -192,7 +194,7 @@ static tb__fake_message_t sized[SIZED];
 /* Around the size of a block, which is 65536 with what is noted beside each message. */
 static size_t size_of_message(size_t index)
 {
-  static const size_t sizes[] = {4, 5, 1000, 63, 64, 65, 30000, 8, 65536, 200000};
+  static const size_t sizes[] = {4, 5, 1000, 63, 64, 65, 30000, 8, 65537, 200000};
   return index < 160 ? sizes[index % COUNT(sizes)] : 65536 - (index - 160) * 8;
 }
 
@@ -215,11 +217,34 @@ static void sized_message(void *user, int64_t steady_ns, const char *topic, cons
   (void)topic;
   assert_int_equal(size, sized[watch->next].size);
   assert_memory_equal(data, sized[watch->next].data, size);
+  const tb__loan_t *loan = tb__loan_find(data, size);
+  assert_true(size < 65536 ? !loan || size > 65000 : !!loan);
+  assert_null(tb__loan_find(data, size - 1));
+  if (loan) {
+    loan->keep(loan->owner);
+    watch->kept[watch->kept_count++] = *loan;
+  }
   watch->next++;
   if (watch->next != 120 || watch->sought) return;
   watch->sought = true;
   watch->next = 60;
   assert_ok(tb_player_seek(watch->f->player, 1060 * MS, NULL));
+}
+
+static void give_back(sized_watch_t *watch)
+{
+  static const uint8_t zeros[3];
+  assert_true(watch->kept_count >= 4 * SIZED / 20);
+  for (size_t i = 0; i < watch->kept_count; i++) {
+    const tb__loan_t *loan = &watch->kept[i];
+    const uint8_t *data = loan->data;
+    size_t index = 0;
+    while (sized[index].size != loan->size || memcmp(sized[index].data, data, loan->size) != 0)
+      assert_true(++index < SIZED);
+    assert_int_equal(loan->padded, (loan->size + 3) / 4 * 4);
+    assert_memory_equal(data + loan->size, zeros, loan->padded - loan->size);
+    loan->give_back(loan->owner);
+  }
 }
 
 static void test_messages_of_all_sizes(void **state)
@@ -244,6 +269,7 @@ static void test_messages_of_all_sizes(void **state)
     assert_ok(tb_player_run(f.player, NULL, NULL));
     assert_int_equal(watch.next, SIZED);
     fixture_fini(&f);
+    give_back(&watch);
   }
   free(bytes);
 }

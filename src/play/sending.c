@@ -34,6 +34,20 @@ void tb__player_send_kept(tb_player_t *player)
   if (to->ops->send) to->ops->send(to->self);
 }
 
+static tb_status_t publish(tb_player_t *player, const tb_bag_message_t *message, tb_error_t *error)
+{
+  const tb_play_transport_t *to = &player->transport;
+  void *handle = player->handles[message->topic];
+  tb__loan_t loan;
+  if (tb__ahead_lend(&player->ahead, message, &loan)) tb__loan_set(&loan);
+  tb_status_t status =
+      to->ops->publish_as ? to->ops->publish_as(to->self, handle, message->publisher, message->data,
+                                                message->size, error)
+                          : to->ops->publish(to->self, handle, message->data, message->size, error);
+  tb__loan_set(NULL);
+  return status;
+}
+
 tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
 {
   if (!player->message.restored) report_of_file(player);
@@ -45,14 +59,8 @@ tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
   char text[TB_ERROR_TEXT_SIZE];
   const tb_player_options_t *options = &player->options;
   tb__player_backpressure_message(player);
-  const tb_play_transport_t *to = &player->transport;
-  void *handle = player->handles[message->topic];
   if (options->before_message) options->before_message(message, options->message_user);
-  tb_status_t status =
-      to->ops->publish_as
-          ? to->ops->publish_as(to->self, handle, message->publisher, message->data, message->size,
-                                &detail)
-          : to->ops->publish(to->self, handle, message->data, message->size, &detail);
+  tb_status_t status = publish(player, message, &detail);
   if (!status) {
     tb__mutex_lock(&player->mutex);
     player->status.messages++;
