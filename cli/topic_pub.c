@@ -21,6 +21,7 @@
 #define ASK_LIMIT_NS  (5 * TB_NS_PER_S)
 #define ITEMS_SHOWN   128
 #define YAML_MAX      ((size_t)64 << 20)
+#define ACK_LIMIT_S   5 /* a subscription of a busy machine is slow */
 #define MATCH_STEP_NS (20 * TB_NS_PER_MS)
 
 typedef struct pub {
@@ -351,7 +352,7 @@ static void linger(pub_t *pub)
 {
   tb_wait_options_t wait = TB_WAIT_OPTIONS_INIT;
   wait.token = pub->token;
-  wait.limit = (tb_duration_t){TB_NS_PER_S};
+  wait.limit = (tb_duration_t){ACK_LIMIT_S * TB_NS_PER_S};
   if (pub->arguments->ros1 ? topic_pub_ros1_drain(&pub->ros1, pub->steady, pub->token)
                            : tb_ros2_publisher_wait_for_acks(pub->publisher, &wait))
     return;

@@ -277,7 +277,7 @@ const char topic_pub_help[] =
     "0)\n"
     "  --max-wait-time-secs S\n"
     "                     no longer than that: status 1\n"
-    "  --keep-alive S     stay so long after the last message, beyond the wait of at most 1 s for\n"
+    "  --keep-alive S     stay so long after the last message, beyond the wait of at most 5 s for\n"
     "                     reliable subscriptions to acknowledge it\n"
     "  -p, --print N      print each N-th message (default 1; 0: none)\n"
     "  -n, --node-name NAME\n"

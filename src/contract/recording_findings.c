@@ -9,10 +9,12 @@
 #include "contract/tf_findings.h"
 #include "definition/parse.h"
 
-/* Ticks and messages of best effort come out of order by a little: so few stamps a little ahead of
- * ROS time are no fault of the stamps. */
+/* Ticks and messages of best effort come out of order by a little, more of them on a busy machine:
+ * so few stamps a little ahead of ROS time are no fault of the stamps. */
 #define FUTURE_AT_LEAST 3
 #define FUTURE_SHARE    100 /* one of so many */
+#define DISORDER_SHARE  20  /* the same, if all of them are ahead by less than this */
+#define DISORDER_NS     (100 * TB_NS_PER_MS)
 
 /* An edge whose stamps are by turns before each other has two publishers: so many steps back, and
  * one of so many stamps. */
@@ -199,7 +201,8 @@ static void judge_age(judge_t *judge, const tb__recorded_stream_t *stream)
   uint64_t future = stamps->kinds[TB__STAMP_FUTURE];
   int64_t most_ns = stamps->excess[TB__STAMP_FUTURE].greatest_ns;
   bool is_far = -most_ns < limits->age_min_ns && most_ns > stamps->limits.future_ns;
-  bool are_many = future >= FUTURE_AT_LEAST && future >= stamps->arrivals / FUTURE_SHARE;
+  uint64_t share = most_ns < DISORDER_NS ? DISORDER_SHARE : FUTURE_SHARE;
+  bool are_many = future >= FUTURE_AT_LEAST && future >= stamps->arrivals / share;
   if (future && (is_far || are_many))
     add_excess(judge, TB__RULE_STAMP_FUTURE, is_far ? TB__SEVERITY_ERROR : 0, stream,
                TB__STAMP_FUTURE, NULL, "are ahead of ROS time by");

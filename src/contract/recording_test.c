@@ -413,15 +413,42 @@ static void test_stamps_a_little_in_the_future(void **state)
   assert_none();
 }
 
+/* One of each `step` stamps. */
+static void drive_ahead(int step, int64_t by_ns)
+{
+  for (int i = 0; i < 1000; i++) {
+    drive(1);
+    take_point(scene->odom, scene->now_ns + (i % step == 10 ? by_ns : 0), "ahead");
+    scene->now_ns += 100 * MS;
+  }
+}
+
 static void test_a_few_stamps_of_many_in_the_future(void **state)
 {
   (void)state;
-  for (int i = 0; i < 1000; i++) {
-    drive(1);
-    take_point(scene->odom, scene->now_ns + (i % 250 == 100 ? 50 * MS : 0), "ahead");
-    scene->now_ns += 100 * MS;
-  }
+  drive_ahead(250, 150 * MS);
   assert_none();
+}
+
+static void test_more_of_many_far_in_the_future(void **state)
+{
+  (void)state;
+  drive_ahead(25, 150 * MS);
+  assert_one("stamp-future", "/other");
+}
+
+static void test_disorder_on_a_busy_machine(void **state)
+{
+  (void)state;
+  drive_ahead(25, 50 * MS);
+  assert_none();
+}
+
+static void test_too_much_disorder(void **state)
+{
+  (void)state;
+  drive_ahead(15, 50 * MS);
+  assert_one("stamp-future", "/other");
 }
 
 static void test_in_simulated_time_a_stamp_may_be_a_tick_ahead(void **state)
@@ -1162,6 +1189,9 @@ int main(void)
       SCENARIO(test_stamps_far_in_the_future),
       SCENARIO(test_stamps_a_little_in_the_future),
       SCENARIO(test_a_few_stamps_of_many_in_the_future),
+      SCENARIO(test_more_of_many_far_in_the_future),
+      SCENARIO(test_disorder_on_a_busy_machine),
+      SCENARIO(test_too_much_disorder),
       SCENARIO(test_in_simulated_time_a_stamp_may_be_a_tick_ahead),
       SCENARIO(test_clocks_of_hosts_that_are_apart),
       SCENARIO(test_clocks_of_hosts_that_are_near),

@@ -86,10 +86,17 @@ class Graph(GraphTest):
         return [topic for topic, nodes in self.core.master.getSystemState("/test")[2][kind] if name in nodes]
 
     def python(self, program, name, *arguments, topic=None):
-        child = self.start("/usr/bin/python3", "-c", program, *arguments)
-        wait_until(lambda: topic in self.topics_of(f"/{name}", 0) + self.topics_of(f"/{name}", 1),
-                   f"{topic} of {name}")
-        return child
+        """Started once more if nothing is seen of it: now and then rospy's start never ends."""
+        for is_last in False, True:
+            child = self.start("/usr/bin/python3", "-c", program, *arguments)
+            try:
+                wait_until(lambda: topic in self.topics_of(f"/{name}", 0) + self.topics_of(f"/{name}", 1),
+                           f"{topic} of {name}")
+                return child
+            except AssertionError:
+                if is_last or child.poll() is not None:
+                    raise
+                child.kill()
 
     def talker(self, name="talker", *arguments):
         return self.python(TALKER, name, name, *arguments, topic=f"/point_{name}")

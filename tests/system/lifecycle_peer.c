@@ -9,6 +9,7 @@
  *   destroy                      the lifecycle
  *   call TAG SERVICE TYPE HEX    calls a service without waiting for it: "answer TAG HEX", or a
  *                                status in place of the answer
+ *   gone SERVICE TYPE            waits until it is not there any more, as seen from here
  *   events NODE                  prints "event HEX" for each message of its topic
  *   hash TOPIC                   "hash TYPE HASH RELIABILITY DURABILITY DEPTH" of its publisher
  *
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <timebase/log.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_lifecycle.h>
@@ -173,6 +175,16 @@ static void start_call(char **words)
   pthread_detach(thread);
 }
 
+static void wait_until_gone(char **words)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_ros2_client_t *client = NULL;
+  check(tb_ros2_client_create(context, words[1], words[2], NULL, &client, &error), &error);
+  while (tb_ros2_client_is_service_ready(client))
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+  tb_ros2_client_destroy(client);
+}
+
 static void on_event(const tb_ros2_sample_t *sample, void *user)
 {
   (void)user;
@@ -224,6 +236,8 @@ static void obey(char *line)
     lifecycle = NULL;
   } else if (strcmp(words[0], "call") == 0)
     start_call(words);
+  else if (strcmp(words[0], "gone") == 0)
+    wait_until_gone(words);
   else if (strcmp(words[0], "events") == 0)
     watch(words[1]);
   else if (strcmp(words[0], "hash") == 0)

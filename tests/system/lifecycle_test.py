@@ -254,7 +254,9 @@ class ClientTest(LifecycleTest):
         self.line(node, "now active")
         self.assertIn("changed TB_OK ", node.seen)
         self.assertEqual(self.state(client), "active")
-        self.ask(node, "destroy", "lifecycle 0 0")
+        self.ask(node, "destroy")
+        self.ask(client, "gone /camera/get_state lifecycle_msgs/srv/GetState")  # or the next one would go there
+        self.ask(node, "lifecycle 0 0")
         self.assertEqual(self.state(client), "unconfigured")
 
 

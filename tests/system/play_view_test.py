@@ -304,12 +304,12 @@ class PlayViewTest(ViewTest):
         view = self.play(bag, "--hold", "-r", "2")
         view.expect("at the end")
         view.expect("\n1.90 s of 1.90 s")
-        view.press(RIGHT)
+        view.press(RIGHT)  # the last message once more, unless the next key comes before it
         view.press(b"0", "playing")
         view.until(lambda: re.match(r"[01]\.[0-8]\d s of 1.90 s", view.row(1)), "the start")
-        view.until(lambda: "at the end" in view.row(0) and "40 messages" in view.text(), "the end again")
+        view.until(lambda: "at the end" in view.row(0) and re.search("4[01] messages", view.text()), "the end again")
         view.press(b"q")
-        view.finish(text="of 1.90 s: 40 messages")
+        view.finish(text="of 1.90 s: 4")
 
     def test_a_burst_is_said_on_the_screen(self):
         """What it has done is one of the screen's lines, and printed once more at the end."""
