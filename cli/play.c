@@ -142,9 +142,10 @@ static int open_transport(session_t *session, const play_arguments_t *arguments)
     status = play_shm_open(&session->shm, arguments->shm, &session->to.clock, &error);
     if (status == TB_ERR_INVALID) return command_usage_error(session->command, "%s", error.text);
   }
-  if (!status && arguments->publishes_requests)
-    status = play_requests_begin(&session->requests, session->command, session->node,
-                                 arguments->request_source, &session->to);
+  const play_requests_options_t *requests = &arguments->requests;
+  if (!status && (requests->services || requests->actions))
+    status = play_requests_begin(&session->requests, session->command, session->node, requests,
+                                 &session->to);
   if (status) return command_failed(session->command, status, &error);
   if (play_reencoded_is_needed(tb_bag_reader_info(session->reader), arguments->ros1))
     session->to =

@@ -47,6 +47,7 @@ enum {
   OPTION_SHM,
   OPTION_NO_CLOCK_TOPIC,
   OPTION_REQUESTS,
+  OPTION_GOALS,
   OPTION_REQUEST_SOURCE,
 };
 
@@ -93,7 +94,7 @@ static const struct option options[] = {
     {"exclude-actions", required_argument, NULL, OPTION_EXCLUDE_ACTIONS},
     {"publish-service-requests", no_argument, NULL, OPTION_REQUESTS},
     {"service-requests-source", required_argument, NULL, OPTION_REQUEST_SOURCE},
-    {"send-actions-as-client", no_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"send-actions-as-client", no_argument, NULL, OPTION_GOALS},
     {"storage-config-file", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"disable-loan-message", no_argument, NULL, ROSBAG2_NO_EFFECT},
     {"progress-bar", required_argument, NULL, ROSBAG2_NO_EFFECT},
@@ -110,7 +111,7 @@ bool play_arguments_init(play_arguments_t *arguments, int *argc, char **argv)
 {
   tb_player_options_t player = TB_PLAYER_OPTIONS_INIT;
   *arguments = (play_arguments_t){
-      .player = player, .domain = -1, .request_source = TB__SERVICE_REQUEST_RECEIVED};
+      .player = player, .domain = -1, .requests.source = TB__SERVICE_REQUEST_RECEIVED};
   *argc = ros_arguments_take(*argc, argv, &arguments->ros);
   if (*argc < 0) return false;
   words_t *lists[] = {&arguments->bags,
@@ -332,7 +333,10 @@ static bool take_flag(int option, play_arguments_t *arguments)
     arguments->use_sim_time = true;
     return true;
   case OPTION_REQUESTS:
-    arguments->publishes_requests = true;
+    arguments->requests.services = true;
+    return true;
+  case OPTION_GOALS:
+    arguments->requests.actions = true;
     return true;
   case OPTION_ROS1:
     arguments->ros1 = true;
@@ -435,7 +439,7 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     take_input(argc, argv, arguments);
     return true;
   case OPTION_REQUEST_SOURCE:
-    return parse_request_source(command, &arguments->request_source);
+    return parse_request_source(command, &arguments->requests.source);
   case OPTION_SERVICES:
     return take_services(command, argc, argv, &arguments->services);
   case OPTION_EXCLUDE_SERVICES:
@@ -486,15 +490,16 @@ static void take_own_clock(play_arguments_t *arguments)
 /* The option given that only a graph of ROS 2 has; NULL: none. */
 static const char *ros2_option(const play_arguments_t *arguments)
 {
-  return arguments->wait_for_acks        ? "--wait-for-acks"
-         : arguments->wait_count > 0     ? "--wait-for"
-         : arguments->qos_path           ? "--qos-profile-overrides-path"
-         : arguments->depth_max > 0      ? "--max-depth"
-         : arguments->domain >= 0        ? "--domain"
-         : arguments->ros.argv           ? "--ros-args"
-         : arguments->no_clock_topic     ? "--no-clock-topic"
-         : arguments->publishes_requests ? "--publish-service-requests"
-                                         : NULL;
+  return arguments->wait_for_acks       ? "--wait-for-acks"
+         : arguments->wait_count > 0    ? "--wait-for"
+         : arguments->qos_path          ? "--qos-profile-overrides-path"
+         : arguments->depth_max > 0     ? "--max-depth"
+         : arguments->domain >= 0       ? "--domain"
+         : arguments->ros.argv          ? "--ros-args"
+         : arguments->no_clock_topic    ? "--no-clock-topic"
+         : arguments->requests.services ? "--publish-service-requests"
+         : arguments->requests.actions  ? "--send-actions-as-client"
+                                        : NULL;
 }
 
 static int check(const command_t *command, play_arguments_t *arguments)
@@ -617,6 +622,10 @@ const char play_help[] =
     "                     which events have the requests: those of the service (default) or of\n"
     "                     its clients, as the one or the other published them\n"
     "  --actions A..., --exclude-actions A...   the topics of these actions (A/_action/...)\n"
+    "  --send-actions-as-client    send the recorded goals to the server of the action, and "
+    "cancel\n"
+    "                     them and ask for their results as it was recorded, in place of\n"
+    "                     publishing the topics of the action; see --service-requests-source\n"
     "  -m, --remap A:=B...         publish A as B; any remap rule of ROS\n"
     "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded ones\n"
     "  --max-depth N               reduce a depth in FILE to at most N (default 100000)\n\n"
@@ -647,7 +656,7 @@ const char play_help[] =
     "  --ros1             on the ROS 1 graph of ROS_MASTER_URI; see below\n"
     "  -h, --help         this text\n"
     "Options of ros2 bag play without effect here, with a note: -s, --storage-config-file,\n"
-    "--disable-loan-message, --progress-bar..., --send-actions-as-client.\n\n"
+    "--disable-loan-message, --progress-bar...\n\n"
     "On a terminal the full screen is used, and restored at the end; warnings are shown on it and\n"
     "printed at the end. Keys, with and without --plain:\n"
     "  SPACE              pause, resume\n"

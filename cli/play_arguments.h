@@ -8,7 +8,7 @@
 #include "bag_limits.h"
 #include "bag_topics.h"
 #include "command.h"
-#include "definition/service_event.h"
+#include "play_requests.h"
 #include "play_screen.h"
 #include "ros_arguments.h"
 
@@ -25,10 +25,9 @@ typedef struct play_arguments {
   int32_t depth_max;                 /* of its policies; 0: as usual */
   play_screen_options_t screen;
   bool use_sim_time;
-  bool ros1;               /* on a graph of ROS 1 */
-  const char *own_clock;   /* with use_sim_time: where --clock publishes, taken out of remaps */
-  bool publishes_requests; /* of services, in place of their events */
-  tb__service_event_type_t request_source;
+  bool ros1;             /* on a graph of ROS 1 */
+  const char *own_clock; /* with use_sim_time: where --clock publishes, taken out of remaps */
+  play_requests_options_t requests; /* that are sent, in place of their events */
   words_t services, exclude_services, actions, exclude_actions;
   ros_arguments_t ros;
   const char *shm;     /* the name of the clock in shared memory; NULL: none */

@@ -11,34 +11,40 @@
 
 #define TOPIC_END    "/_service_event"
 #define TYPE_END     "_Event"
+#define ACTION       "/_action/" /* in the names of what belongs to one */
 #define SLICE_MS     5
 #define ANSWER_LIMIT ((tb_duration_t){60 * TB_NS_PER_S}) /* then it no longer counts as open */
 
 /* What an event topic is played as. */
 struct play_requests_service {
   play_requests_service_t *next;
+  play_requests_t *of;
   char *topic;       /* as recorded */
   char *name, *type; /* of the service; NULL: this is no event topic */
+  char *action;      /* that it belongs to; NULL: none */
+  bool sends_goals;
+  bool is_dropped; /* a topic that the server of an action publishes */
   tb__definition_entry_t *definition;
   tb__service_event_t *event; /* made with the first message */
   tb_ros2_client_t *client;
   void *handle; /* of the graph's transport, without a client */
   bool is_left_out;
-  uint64_t unsent, empty, misfits;
+  _Atomic uint64_t unsent;
+  uint64_t empty, misfits;
   _Atomic(char *) warning; /* what went wrong first, until it is taken; NULL: nothing */
-  bool has_warned;
+  atomic_bool has_warned;
   atomic_size_t open; /* requests without an answer */
 };
 
 static void service_free(play_requests_service_t *service)
 {
   if (!service) return;
-  tb_ros2_client_destroy(service->client);
   tb__service_event_destroy(service->event);
   free(atomic_load(&service->warning));
   free(service->topic);
   free(service->name);
   free(service->type);
+  free(service->action);
   free(service);
 }
 
@@ -46,9 +52,9 @@ static void service_free(play_requests_service_t *service)
 static void note_warning(play_requests_service_t *service, const char *what, const char *why)
 {
   char *text = NULL;
-  if (service->has_warned || asprintf(&text, "%s %s%s", what, service->name, why) < 0) return;
-  service->has_warned = true;
-  atomic_store(&service->warning, text);
+  if (atomic_exchange(&service->has_warned, true)) return;
+  if (asprintf(&text, "%s %s%s", what, service->name, why) >= 0)
+    atomic_store(&service->warning, text);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -57,10 +63,11 @@ static bool ends_with(const char *text, const char *end)
   return length > size && strcmp(text + length - size, end) == 0;
 }
 
-static bool is_event(const tb_bag_topic_t *info)
+static bool is_event(const play_requests_options_t *options, const tb_bag_topic_t *info)
 {
-  return ends_with(info->name, TOPIC_END) && ends_with(info->type, TYPE_END) &&
-         strstr(info->type, "/srv/");
+  if (!ends_with(info->name, TOPIC_END) || !ends_with(info->type, TYPE_END)) return false;
+  if (strstr(info->name, ACTION)) return options->actions;
+  return options->services && strstr(info->type, "/srv/");
 }
 
 static play_requests_service_t *find(const play_requests_t *self, const tb_bag_topic_t *info)
@@ -72,16 +79,22 @@ static play_requests_service_t *find(const play_requests_t *self, const tb_bag_t
 }
 
 /* NULL: out of memory. */
-static play_requests_service_t *service_make(const tb_bag_topic_t *info)
+static play_requests_service_t *service_make(play_requests_t *self, const tb_bag_topic_t *info)
 {
   play_requests_service_t *service = calloc(1, sizeof *service);
   if (!service) return NULL;
+  const char *part = strstr(info->name, ACTION);
+  service->of = self;
   service->topic = strdup(info->name);
   bool is_made = service->topic;
-  if (is_event(info)) {
+  if (is_event(&self->options, info)) {
     service->name = strndup(info->name, strlen(info->name) - strlen(TOPIC_END));
     service->type = strndup(info->type, strlen(info->type) - strlen(TYPE_END));
-    is_made = is_made && service->name && service->type;
+    service->action = part ? strndup(info->name, (size_t)(part - info->name)) : NULL;
+    service->sends_goals = ends_with(info->name, ACTION "send_goal" TOPIC_END);
+    is_made = is_made && service->name && service->type && (!part || service->action);
+  } else {
+    service->is_dropped = part && self->options.actions;
   }
   if (is_made) return service;
   service_free(service);
@@ -122,7 +135,7 @@ static bool takes(void *user, const tb_bag_topic_t *info)
                                  : strcmp(info->serialization_format, "cdr") == 0;
   play_requests_service_t *service = find(self, info);
   if (service || !is_taken) return is_taken && !service->is_left_out;
-  service = service_make(info);
+  service = service_make(self, info);
   if (!service) return true; /* add_topic fails */
   service->next = self->services;
   self->services = service;
@@ -138,6 +151,7 @@ static tb_status_t add_topic(void *user, const tb_bag_topic_t *info, void **out_
   play_requests_service_t *service = find(self, info);
   if (!service) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
   *out_handle = service;
+  if (service->is_dropped) return TB_OK;
   if (!service->name) return to->ops->add_topic(to->self, info, &service->handle, error);
   if (service->client) return TB_OK; /* of an earlier player */
   return tb_ros2_node_create_client(self->node, service->name, service->type, NULL,
@@ -152,18 +166,84 @@ static void answered(tb_status_t status, const tb_ros2_response_t *response, voi
   atomic_fetch_sub(&service->open, 1);
 }
 
-static tb_status_t send(play_requests_service_t *service, const void *cdr, size_t size)
+static tb_status_t call(play_requests_service_t *service, const void *cdr, size_t size,
+                        tb_ros2_response_callback_t callback, void *user)
 {
   atomic_fetch_add(&service->open, 1);
   tb_error_t error = TB_ERROR_INIT;
-  tb_status_t status = tb_ros2_client_call_async(service->client, cdr, size, ANSWER_LIMIT, answered,
-                                                 service, &error);
+  tb_status_t status =
+      tb_ros2_client_call_async(service->client, cdr, size, ANSWER_LIMIT, callback, user, &error);
   if (!status) return TB_OK;
   atomic_fetch_sub(&service->open, 1);
   const char *why = error.text[0] ? error.text : tb_status_message(status);
   char text[TB_ERROR_TEXT_SIZE + 2];
   snprintf(text, sizeof text, ": %s", why);
-  if (service->unsent++ == 0) note_warning(service, "a request was not sent to", text);
+  if (atomic_fetch_add(&service->unsent, 1) == 0)
+    note_warning(service, "a request was not sent to", text);
+  return status;
+}
+
+/* --- goals --- */
+
+typedef struct sent_goal {
+  play_requests_service_t *service;
+  play_goal_t *goal;
+} sent_goal_t;
+
+/* What waited for the goal is sent, or dropped where there is no such goal: the server would refuse
+ * it. */
+static void end_goal(play_requests_service_t *service, play_goal_t *goal, bool is_accepted)
+{
+  play_goals_request_t *next;
+  for (play_goals_request_t *request = play_goals_answered(&service->of->goals, goal); request;
+       request = next) {
+    play_requests_service_t *to = request->service;
+    next = request->next;
+    if (is_accepted) (void)call(to, request->cdr, request->size, answered, to);
+    atomic_fetch_sub(&to->open, 1); /* as one that waits */
+    free(request);
+  }
+}
+
+/* The answer begins with whether the goal was accepted. */
+static void goal_answered(tb_status_t status, const tb_ros2_response_t *response, void *user)
+{
+  sent_goal_t sent = *(sent_goal_t *)user;
+  free(user);
+  const uint8_t *cdr = status ? NULL : response->cdr;
+  end_goal(sent.service, sent.goal, cdr && response->size > 4 && cdr[4] != 0);
+  atomic_fetch_sub(&sent.service->open, 1);
+}
+
+static tb_status_t send_goal(play_requests_service_t *service, const void *cdr, size_t size)
+{
+  sent_goal_t *sent = malloc(sizeof *sent);
+  if (!sent) return TB_ERR_NO_MEMORY;
+  *sent = (sent_goal_t){service, play_goals_add(&service->of->goals, service->action, cdr, size)};
+  tb_status_t status =
+      sent->goal ? call(service, cdr, size, goal_answered, sent) : TB_ERR_NO_MEMORY;
+  if (!status) return TB_OK;
+  if (sent->goal) end_goal(service, sent->goal, false);
+  free(sent);
+  return status;
+}
+
+static tb_status_t send(play_requests_service_t *service, const void *cdr, size_t size)
+{
+  tb_status_t status = TB_OK;
+  if (service->sends_goals) {
+    status = send_goal(service, cdr, size);
+  } else if (service->action) {
+    atomic_fetch_add(&service->open, 1);
+    play_goals_result_t result =
+        play_goals_keep(&service->of->goals, service->action, service, cdr, size);
+    if (result == PLAY_GOALS_KEPT) return TB_OK;
+    atomic_fetch_sub(&service->open, 1);
+    status = result == PLAY_GOALS_NO_MEMORY ? TB_ERR_NO_MEMORY
+                                            : call(service, cdr, size, answered, service);
+  } else {
+    status = call(service, cdr, size, answered, service);
+  }
   return status == TB_ERR_NO_MEMORY ? status : TB_OK;
 }
 
@@ -195,11 +275,12 @@ static tb_status_t publish_as(void *user, void *handle, const char *publisher, c
   const void *request = NULL;
   size_t request_size = 0;
   int type = -1;
+  if (service->is_dropped) return TB_OK;
   if (!service->name)
     return play_forward_publish(&self->forward, service->handle, publisher, data, size, error);
   tb_status_t status = read_event(service, data, size, &type, &request, &request_size);
   if (status) return status == TB_ERR_NO_MEMORY ? status : TB_OK;
-  if (type != (int)self->source) return TB_OK;
+  if (type != (int)self->options.source) return TB_OK;
   if (request) return send(service, request, request_size);
   if (service->empty++ == 0)
     note_warning(service, "there are no requests in the recorded events of",
@@ -264,10 +345,11 @@ static void interrupt(void *user)
 /* --- begin and end --- */
 
 tb_status_t play_requests_begin(play_requests_t *self, const command_t *command,
-                                tb_ros2_node_t *node, tb__service_event_type_t source,
+                                tb_ros2_node_t *node, const play_requests_options_t *options,
                                 tb_play_transport_t *to)
 {
-  *self = (play_requests_t){.command = command, .node = node, .source = source};
+  *self = (play_requests_t){
+      .command = command, .node = node, .options = *options, .goals = PLAY_GOALS_INIT};
   const tb__definition_places_t places = {.prefixes = getenv("AMENT_PREFIX_PATH")};
   tb_status_t status = tb__definitions_create(&places, &self->definitions);
   if (status) return status;
@@ -295,15 +377,29 @@ static void print_left(const play_requests_t *self, play_requests_service_t *ser
   flockfile(stderr);
   if (text) command_begin_warning(self->command);
   if (text) text_err("%s\n", text);
-  if (service->unsent > 1)
-    text_err("timebase %s: %" PRIu64 " requests were not sent to %s\n", self->command->name,
-             service->unsent, service->name);
+  uint64_t unsent = atomic_load(&service->unsent);
+  if (unsent > 1)
+    text_err("timebase %s: %" PRIu64 " requests were not sent to %s\n", self->command->name, unsent,
+             service->name);
   funlockfile(stderr);
   free(text);
 }
 
+/* Their callbacks have returned then. */
+static void end_clients(play_requests_t *self, bool of_goals)
+{
+  for (play_requests_service_t *service = self->services; service; service = service->next)
+    if (service->sends_goals == of_goals) {
+      tb_ros2_client_destroy(service->client);
+      service->client = NULL;
+    }
+}
+
+/* Answers of goals use the other clients of the action. */
 void play_requests_end(play_requests_t *self)
 {
+  end_clients(self, true);
+  end_clients(self, false);
   while (self->services) {
     play_requests_service_t *service = self->services;
     self->services = service->next;

@@ -166,6 +166,18 @@ static const built_in_t built_ins[] = {
      "byte OK=0\nbyte WARN=1\nbyte ERROR=2\nbyte STALE=3\nbyte level\nstring name\n"
      "string message\nstring hardware_id\nKeyValue[] values\n"},
     {"diagnostic_msgs/KeyValue", "string key\nstring value\n"},
+    {"unique_identifier_msgs/UUID", "uint8[16] uuid\n"},
+    {"action_msgs/GoalInfo",
+     "unique_identifier_msgs/UUID goal_id\nbuiltin_interfaces/Time stamp\n"},
+    {"action_msgs/CancelGoal_Event", "service_msgs/ServiceEventInfo info\n"
+                                     "CancelGoal_Request[<=1] request\n"
+                                     "CancelGoal_Response[<=1] response\n"},
+    {"action_msgs/CancelGoal_Request", "GoalInfo goal_info\n"},
+    {"action_msgs/CancelGoal_Response", "int8 return_code\nGoalInfo[] goals_canceling\n"},
+    {"service_msgs/ServiceEventInfo", "uint8 event_type\nbuiltin_interfaces/Time stamp\n"
+                                      "uint8[16] client_gid\nint64 sequence_number\n"},
+    {"action_msgs/GoalStatus", "GoalInfo goal_info\nint8 status\n"},
+    {"action_msgs/GoalStatusArray", "GoalStatus[] status_list\n"},
     {"statistics_msgs/MetricsMessage",
      "string measurement_source_name\nstring metrics_source\nstring unit\n"
      "builtin_interfaces/Time window_start\nbuiltin_interfaces/Time window_stop\n"

@@ -52,7 +52,10 @@ static bool is_primitive(const char *text, size_t length)
   return false;
 }
 
-/* "Name", "package/Name" or "package/msg/Name", without bounds and brackets. */
+#define EVENT "_Event"
+
+/* "Name", "package/Name" or "package/msg/Name", without bounds and brackets. The event of a service
+ * is named as a message is: some are built in. */
 static bool take_type(const char *text, size_t length, const char *package,
                       char out[TB__MESSAGE_NAME_SIZE])
 {
@@ -60,7 +63,9 @@ static bool take_type(const char *text, size_t length, const char *package,
   const char *name = slash ? slash + 1 : text;
   size_t package_length = slash ? (size_t)(slash - text) : strlen(package);
   size_t name_length = length - (size_t)(name - text);
-  if (slash && name_length > 4 && memcmp(name, "msg/", 4) == 0) {
+  bool is_event = slash && name_length > sizeof EVENT + 3 && memcmp(name, "srv/", 4) == 0 &&
+                  memcmp(name + name_length - strlen(EVENT), EVENT, strlen(EVENT)) == 0;
+  if (is_event || (slash && name_length > 4 && memcmp(name, "msg/", 4) == 0)) {
     name += 4;
     name_length -= 4;
   }
@@ -287,8 +292,8 @@ tb_status_t tb__message_definition_find(const char *type, tb__definition_origin_
 {
   definition_t *definition = calloc(1, sizeof *definition);
   if (!definition) return TB_ERR_NO_MEMORY;
-  bool is_message =
-      strstr(type, "/msg/") && take_type(type, strlen(type), "", definition->names[0]);
+  bool is_message = (strstr(type, "/msg/") || strstr(type, "/srv/")) &&
+                    take_type(type, strlen(type), "", definition->names[0]);
   tb_status_t status = is_message ? TB_OK : TB_ERR_INVALID;
   definition->asked = origin;
   definition->places = places;

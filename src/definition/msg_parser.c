@@ -12,8 +12,12 @@ typedef struct msg_parser {
   size_t next;
   size_t at;
   char package[TB__SCHEMA_NAME_MAX + 1];
-  char service[TB__SCHEMA_NAME_MAX + 1]; /* whose request or response is read; "": none */
+  char interface[TB__SCHEMA_NAME_MAX + 1]; /* a service or an action whose part is read; "": none */
+  const char *const *parts;                /* of it, that are still to come */
 } msg_parser_t;
+
+static const char *const service_parts[] = {"_Request", "_Response", NULL};
+static const char *const action_parts[] = {"_Goal", "_Result", "_Feedback", NULL};
 
 static const struct primitive {
   const char *name;
@@ -225,30 +229,35 @@ static tb_status_t add_name(msg_parser_t *parser, const char *name, size_t begin
   return tb__schema_builder_name(parser->builder, 0, name, strlen(name), begin, out);
 }
 
-/* A part of a service: its name and "_Request" or "_Response". */
-static tb_status_t begin_part(msg_parser_t *parser, const char *part, size_t begin)
+/* The next part of a service or an action: its name and "_Request", "_Goal" and so on. */
+static tb_status_t begin_part(msg_parser_t *parser, size_t begin)
 {
   char name[TB__SCHEMA_NAME_MAX + 1];
   uint32_t index = 0;
-  int length = snprintf(name, sizeof name, "%s%s", parser->service, part);
+  if (!*parser->parts)
+    return fail(parser, begin, TB_ERR_CORRUPT, "more parts than a service or an action has");
+  int length = snprintf(name, sizeof name, "%s%s", parser->interface, *parser->parts);
   if (length < 0 || (size_t)length >= sizeof name)
     return fail(parser, begin, TB_ERR_LIMIT, "a type's name that is too long");
+  parser->parts++;
   tb_status_t status = add_name(parser, name, begin, &index);
   return status ? status : tb__schema_builder_type(parser->builder, index, begin);
 }
 
-/* After "SRV:": "package/srv/Name". Its request follows, and after a line of "---" its response. */
-static tb_status_t take_service(msg_parser_t *parser)
+/* After "SRV:" or "ACTION:": "package/srv/Name". Its parts follow, with lines of "---" between
+ * them. */
+static tb_status_t take_interface(msg_parser_t *parser, const char *const *parts)
 {
   uint32_t name = 0;
   skip_spaces(parser);
   size_t begin = parser->at;
   tb_status_t status = take_name(parser, &name);
   if (status) return status;
-  snprintf(parser->service, sizeof parser->service, "%s", parser->builder->names + name);
-  snprintf(parser->package, sizeof parser->package, "%.*s", (int)strcspn(parser->service, "/"),
-           parser->service);
-  return begin_part(parser, "_Request", begin);
+  snprintf(parser->interface, sizeof parser->interface, "%s", parser->builder->names + name);
+  snprintf(parser->package, sizeof parser->package, "%.*s", (int)strcspn(parser->interface, "/"),
+           parser->interface);
+  parser->parts = parts;
+  return begin_part(parser, begin);
 }
 
 /* After a line of '=': "MSG: package/Name". */
@@ -257,8 +266,9 @@ static tb_status_t take_heading(msg_parser_t *parser)
   uint32_t name = 0;
   if (!line_next(parser)) return TB_OK;
   skip_spaces(parser);
-  parser->service[0] = '\0';
-  if (accept(parser, "SRV:")) return take_service(parser);
+  parser->interface[0] = '\0';
+  if (accept(parser, "SRV:")) return take_interface(parser, service_parts);
+  if (accept(parser, "ACTION:")) return take_interface(parser, action_parts);
   if (!accept(parser, "MSG:"))
     return fail(parser, parser->at, TB_ERR_CORRUPT, "\"MSG: \" and a type's name were expected");
   skip_spaces(parser);
@@ -280,8 +290,7 @@ static tb_status_t take_line(msg_parser_t *parser)
   if (peek(parser) == '\n' || peek(parser) == '#') return TB_OK;
   if (tb__is_rule(parser->text + parser->line, parser->line_end - parser->line))
     return take_heading(parser);
-  if (parser->service[0] && accept(parser, "---"))
-    return begin_part(parser, "_Response", parser->line);
+  if (parser->interface[0] && accept(parser, "---")) return begin_part(parser, parser->line);
   if (accept(parser, "---"))
     return fail(parser, parser->line, TB_ERR_UNSUPPORTED,
                 "a service or an action, and not a message");
@@ -350,15 +359,71 @@ static tb_status_t add_event(tb__schema_builder_t *builder, const char *root)
   return status ? status : add_event_type(builder, TIME, time, 2);
 }
 
-/* Whether the text is that of a service, and its event is asked for. */
-static bool is_of_event(const tb__definition_text_t *text)
+/* --- messages of actions --- */
+
+#define SEND_GOAL  "_SendGoal"
+#define GET_RESULT "_GetResult"
+#define UUID       "unique_identifier_msgs/msg/UUID"
+
+/* The same for a message that ROS 2 makes of an action. `root` is its name; it begins with that of
+ * the action, which is `length` long. */
+static tb_status_t add_of_action(tb__schema_builder_t *builder, const char *root, size_t length)
 {
-  size_t length = strlen(text->type), end = strlen(EVENT), rule = 0;
+  char request[TB__SCHEMA_NAME_MAX + 1], response[TB__SCHEMA_NAME_MAX + 1];
+  char part[TB__SCHEMA_NAME_MAX + 1];
+  const tb__field_type_t structure = {.kind = TB__FIELD_STRUCT, .count = 1};
+  const event_field_t uuid[] = {{"uuid", NULL, {TB__FIELD_UINT8, TB__FIELD_ARRAY, 16, 0, 0}}};
+  const event_field_t id = {"goal_id", UUID, structure};
+  bool is_goal = strcmp(root + length, SEND_GOAL EVENT) == 0;
+  bool is_result = strcmp(root + length, GET_RESULT EVENT) == 0;
+  const char *kind = is_goal ? SEND_GOAL : GET_RESULT;
+  snprintf(request, sizeof request, "%.*s%s_Request", (int)length, root, kind);
+  snprintf(response, sizeof response, "%.*s%s_Response", (int)length, root, kind);
+  snprintf(part, sizeof part, "%.*s%s", (int)length, root,
+           is_goal     ? "_Goal"
+           : is_result ? "_Result"
+                       : "_Feedback");
+  const event_field_t goal[] = {id, {"goal", part, structure}};
+  const event_field_t accepted[] = {{"accepted", NULL, {.kind = TB__FIELD_BOOL, .count = 1}},
+                                    {"stamp", TIME, structure}};
+  const event_field_t result[] = {{"status", NULL, {.kind = TB__FIELD_INT8, .count = 1}},
+                                  {"result", part, structure}};
+  const event_field_t feedback[] = {id, {"feedback", part, structure}};
+  tb_status_t status =
+      is_goal || is_result ? add_event(builder, root) : add_event_type(builder, root, feedback, 2);
+  if (!status && is_goal) status = add_event_type(builder, request, goal, 2);
+  if (!status && is_goal) status = add_event_type(builder, response, accepted, 2);
+  if (!status && is_result) status = add_event_type(builder, request, &id, 1);
+  if (!status && is_result) status = add_event_type(builder, response, result, 2);
+  return status ? status : add_event_type(builder, UUID, uuid, 1);
+}
+
+/* How much of the name of a type is that of the action which it is made of; 0: it is of none. */
+static size_t action_length(const char *type)
+{
+  static const char *const ends[] = {SEND_GOAL EVENT, GET_RESULT EVENT, "_FeedbackMessage"};
+  size_t length = strlen(type);
+  for (size_t i = 0; strstr(type, "/action/") && i < sizeof ends / sizeof *ends; i++) {
+    size_t end = strlen(ends[i]);
+    if (length > end && strcmp(type + length - end, ends[i]) == 0) return length - end;
+  }
+  return 0;
+}
+
+/* Whether the text is that of a service or an action ("SRV:", "ACTION:"). */
+static bool is_of(const tb__definition_text_t *text, const char *heading)
+{
+  size_t rule = 0, length = strlen(heading);
   while (rule < text->size && text->text[rule] != '\n')
     rule++;
-  return length > end && strstr(text->type, "/srv/") &&
-         strcmp(text->type + length - end, EVENT) == 0 && tb__is_rule(text->text, rule) &&
-         text->size - rule > 5 && memcmp(text->text + rule + 1, "SRV:", 4) == 0;
+  return tb__is_rule(text->text, rule) && text->size - rule > length + 1 &&
+         memcmp(text->text + rule + 1, heading, length) == 0;
+}
+
+static bool is_event_of_service(const char *type)
+{
+  size_t length = strlen(type), end = strlen(EVENT);
+  return length > end && strstr(type, "/srv/") && strcmp(type + length - end, EVENT) == 0;
 }
 
 tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin)
@@ -369,11 +434,14 @@ tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin)
   uint32_t name = 0;
   snprintf(parser.package, sizeof parser.package, "%.*s", (int)strcspn(root, "/"), root);
   tb_status_t status = tb__schema_builder_name(builder, 0, root, strlen(root), 0, &name);
-  bool is_event = begin == 0 && is_of_event(builder->text);
-  if (!status && begin == 0 && !is_event) status = tb__schema_builder_type(builder, name, 0);
+  bool is_event = begin == 0 && is_event_of_service(root) && is_of(builder->text, "SRV:");
+  size_t action = begin == 0 && is_of(builder->text, "ACTION:") ? action_length(root) : 0;
+  if (!status && begin == 0 && !is_event && action == 0)
+    status = tb__schema_builder_type(builder, name, 0);
   while (!status && line_next(&parser))
     status = take_line(&parser);
   if (!status && is_event) status = add_event(builder, root);
+  if (!status && action > 0) status = add_of_action(builder, root, action);
   if (status || !builder->is_ros1) return status;
   status = add_ros1_time(builder, TIME, TB__FIELD_UINT32);
   return status ? status : add_ros1_time(builder, DURATION, TB__FIELD_INT32);

@@ -169,11 +169,85 @@ static void test_what_is_no_event(void **state)
                 TB_ERR_UNSUPPORTED);
 }
 
+#define ACTION                                                                                     \
+  RULE "ACTION: p/action/Go\n"                                                                     \
+       "p/Part[] d\nfloat64 b\n---\nbuiltin_interfaces/Time[] at\n---\nstring done\n\n" RULE       \
+       "MSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n" RULE                            \
+       "MSG: p/Part\nuint8 x\nint64 y\n"
+
+static void put_id(bytes_t *bytes)
+{
+  for (int i = 0; i < 16; i++)
+    put(bytes, (uint64_t)(100 + i), 1);
+}
+
+static void put_goal(bytes_t *bytes)
+{
+  put_id(bytes);
+  put(bytes, 1, 4);
+  put(bytes, 9, 1);
+  put(bytes, 8, 8);
+  put(bytes, 0x3ff8000000000000u, 8);
+}
+
+static void put_event_head(bytes_t *bytes)
+{
+  put(bytes, 1, 1);
+  put(bytes, 5, 4);
+  put(bytes, 6, 4);
+  for (int i = 0; i < 16; i++)
+    put(bytes, (uint64_t)i, 1);
+  put(bytes, 3, 8);
+  put(bytes, 1, 4);
+}
+
+static void check_request(const char *type, const char *text, void (*put_it)(bytes_t *bytes))
+{
+  tb__schema_t *schema = parse(type, text);
+  tb__service_event_t *event = NULL;
+  bytes_t recorded, expected;
+  const void *request = NULL;
+  size_t size = 0;
+  int kind = -1;
+  assert_ok(tb__service_event_create(schema, &event, NULL));
+  begin(&recorded, false);
+  put_event_head(&recorded);
+  put_it(&recorded);
+  put(&recorded, 0, 4);
+  begin(&expected, false);
+  put_it(&expected);
+  assert_ok(
+      tb__service_event_read(event, recorded.at, recorded.size, &kind, &request, &size, NULL));
+  assert_int_equal(size, expected.size);
+  assert_memory_equal(request, expected.at, size);
+  tb__service_event_destroy(event);
+  tb__schema_destroy(schema);
+}
+
+static void test_messages_of_a_recorded_action(void **state)
+{
+  (void)state;
+  check_request("p/action/Go_SendGoal_Event", ACTION, put_goal);
+  check_request("p/action/Go_GetResult_Event", ACTION, put_id);
+  tb__schema_t *feedback = parse("p/action/Go_FeedbackMessage", ACTION);
+  assert_non_null(tb__schema_find_field(feedback, feedback->root, "goal_id", 7));
+  assert_non_null(tb__schema_find_field(feedback, feedback->root, "feedback", 8));
+  tb__schema_destroy(feedback);
+  tb__schema_t *schema = NULL;
+  static const char *const wrong[] = {RULE "ACTION: p/action/Go\n---\n---\n---\n",
+                                      RULE "ACTION: p/action/Go\n---\n"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    assert_int_not_equal(tb__schema_parse("p/action/Go_FeedbackMessage", "ros2msg", wrong[i],
+                                          strlen(wrong[i]), &schema, NULL),
+                         TB_OK);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_requests_of_a_recorded_service),
       cmocka_unit_test(test_a_described_event),
+      cmocka_unit_test(test_messages_of_a_recorded_action),
       cmocka_unit_test(test_what_is_no_event),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,13 +142,18 @@ static tb_status_t read_optional_text(tb__sqlite_file_t *file, const char *sql, 
   return status == TB_ERR_NO_MEMORY ? tb__no_memory(error) : TB_OK;
 }
 
-/* Recorders name the definition of a service's events by the service. */
+/* Recorders name the definition of a service's events by the service, and that of what belongs to
+ * an action by the action. */
 static bool is_defined_by(const char *topic_type, const char *type)
 {
   size_t length = strlen(type);
-  return strncmp(topic_type, type, length) == 0 &&
-         (!topic_type[length] ||
-          (strcmp(topic_type + length, "_Event") == 0 && strstr(type, "/srv/")));
+  if (strncmp(topic_type, type, length) != 0) return false;
+  const char *end = topic_type + length;
+  if (!*end) return true;
+  if (strstr(type, "/srv/")) return strcmp(end, "_Event") == 0;
+  return strstr(type, "/action/") &&
+         (strcmp(end, "_SendGoal_Event") == 0 || strcmp(end, "_GetResult_Event") == 0 ||
+          strcmp(end, "_FeedbackMessage") == 0);
 }
 
 /* Each type has one definition for all topics. */

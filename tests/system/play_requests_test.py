@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`timebase play --publish-service-requests`: recorded events of services become requests.
 
-usage: play_requests_test.py BIN_DIR IDL_PEER [TEST...]
+usage: play_requests_test.py BIN_DIR IDL_PEER ACTION_PEER [TEST...]
 
 The recordings are as rosbag2 of jazzy writes them: the definition of the service in place of that of
 its events, under the name of the service."""
@@ -17,15 +17,26 @@ import command_test
 from command_test import SECOND, CommandTest, Process
 from sqlite_bag import sqlite_bag_make
 
-PEER = None
+PEER = ACTION_PEER = None
 RULE = "=" * 80 + "\n"
 DEFINITION = RULE + "SRV: example_interfaces/srv/AddTwoInts\nint64 a\nint64 b\n---\nint64 sum\n"
 REQUEST_SENT, REQUEST_RECEIVED, RESPONSE_SENT = 0, 1, 2
 
 
+ACTION = "example_interfaces/action/Fibonacci"
+ACTION_DEFINITION = RULE + f"ACTION: {ACTION}\nint32 order\n---\nint32[] sequence\n---\nint32[] sequence\n"
+HEAD = "<BxxxiI16sxxxxq"  # of each event
+
+
+def event_of_action(kind, goal, *numbers):
+    """The request of send_goal, cancel_goal and get_result begins with the goal's id."""
+    request = goal.to_bytes(16, "big") + struct.pack(f"<{len(numbers)}i", *numbers)
+    return b"\0\1\0\0" + struct.pack(HEAD, kind, 1, 2, b"client", 7) + struct.pack("<I", 1) + request + bytes(4)
+
+
 def event(kind, request=None, response=None):
     """example_interfaces/srv/AddTwoInts_Event; places count from after the encapsulation."""
-    data = struct.pack("<BxxxiI16sxxxxq", kind, 1, 2, b"client", 7)
+    data = struct.pack(HEAD, kind, 1, 2, b"client", 7)
     for values in (request, response):
         data += struct.pack("<I", 0 if values is None else 1)
         if values is not None:
@@ -121,6 +132,103 @@ class RequestsTest(CommandTest):
         self.assertEqual([line.split(",")[2] for line in out.splitlines()[1:]], ["[1]", "[3]", "[]", "[5]"])
 
 
+class ActionTest(CommandTest):
+    domains = itertools.cycle((53, 54))
+    TOPICS = (("send_goal/_service_event", f"{ACTION}_SendGoal_Event"),
+              ("cancel_goal/_service_event", "action_msgs/srv/CancelGoal_Event"),
+              ("get_result/_service_event", f"{ACTION}_GetResult_Event"),
+              ("feedback", f"{ACTION}_FeedbackMessage"), ("status", "action_msgs/msg/GoalStatusArray"))
+
+    def bag(self, events):
+        """`events`: of (kind of topic, goal, numbers)."""
+        path = sqlite_bag_make(
+            os.path.join(self.folder, "bag.db3"),
+            [(f"/go/_action/{name}", kind) for name, kind in self.TOPICS] + [("/text", "std_msgs/msg/String")],
+            [(topic, SECOND + i * SECOND // 100, data) for i, (topic, data) in enumerate(events)],
+        )
+        with sqlite3.connect(path) as database:
+            database.execute(
+                "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY, topic_type TEXT, encoding TEXT,"
+                " encoded_message_definition TEXT, type_description_hash TEXT)"
+            )
+            database.execute("INSERT INTO message_definitions VALUES(NULL, ?, 'ros2msg', ?, '')",
+                             (ACTION, ACTION_DEFINITION))
+        database.close()
+        return path
+
+    def serve(self):
+        peer = Process(self, [ACTION_PEER, "/go"], self.environment, stdin=command_test.subprocess.PIPE)
+        self.addCleanup(lambda: peer.child.stdin.closed or peer.child.stdin.close())
+        peer.expect("ready")
+        return peer
+
+    @staticmethod
+    def name(goal):
+        return f"{goal:032x}"
+
+    SEND, CANCEL, RESULT, FEEDBACK = range(4)
+
+    def goal_bag(self):
+        feedback = b"\0\1\0\0" + (1).to_bytes(16, "big") + struct.pack("<Ii", 1, 5)
+        return self.bag([
+            (self.SEND, event_of_action(REQUEST_SENT, 1, 30)),  # as its client saw it
+            (self.SEND, event_of_action(REQUEST_RECEIVED, 1, 10)),
+            (self.RESULT, event_of_action(REQUEST_RECEIVED, 1)),
+            (self.FEEDBACK, feedback),
+            (self.SEND, event_of_action(REQUEST_RECEIVED, 2, 20)),
+            (self.RESULT, event_of_action(REQUEST_RECEIVED, 2)),
+            (self.CANCEL, event_of_action(REQUEST_RECEIVED, 1, 0, 0)),
+            (self.CANCEL, event_of_action(REQUEST_RECEIVED, 3, 0, 0)),  # whose goal was sent before the recording
+        ])
+
+    def test_goals_are_sent(self):
+        """What follows a goal waits for its answer; what follows one that is refused is dropped."""
+        peer = self.serve()
+        player = self.run_command("play", self.goal_bag(), "-r", "max", "--send-actions-as-client",
+                                  "--wait-for-all-acked", "60000")
+        peer.expect(f"send_goal {self.name(1)} 10$")
+        peer.expect(f"send_goal {self.name(2)} 20$")
+        peer.expect(f"cancel_goal {self.name(3)}$")
+        self.assertEqual([line.split()[0] for line in peer.seen], ["ready", "send_goal", "send_goal", "cancel_goal"])
+        peer.write("accept")
+        peer.write("refuse")
+        self.assertEqual(player.wait(), 0, player.errors)
+        self.assertEqual([line for line in player.errors if line], [])
+        peer.child.stdin.close()
+        self.assertEqual(peer.wait(), 0, peer.errors)
+        self.assertEqual(sorted(peer.seen[4:]), [f"cancel_goal {self.name(1)}", f"get_result {self.name(1)}"])
+
+    def test_goals_of_clients(self):
+        peer = self.serve()
+        player = self.run_command("play", self.goal_bag(), "-r", "max", "--send-actions-as-client",
+                                  "--service-requests-source", "client_introspection", "--wait-for-all-acked", "60000")
+        peer.expect(f"send_goal {self.name(1)} 30$")
+        peer.write("accept")
+        self.assertEqual(player.wait(), 0, player.errors)
+
+    def test_a_player_that_is_stopped_leaves_open_goals(self):
+        peer = self.serve()
+        player = self.run_command("play", self.goal_bag(), "--send-actions-as-client", "--wait-for-all-acked", "0")
+        peer.expect(f"cancel_goal {self.name(3)}$")
+        player.child.send_signal(command_test.signal.SIGINT)
+        self.assertEqual(player.wait(), 0, player.errors)
+
+    def test_without_the_option_topics_are_published(self):
+        """And all of them can be decoded."""
+        bag = self.goal_bag()
+        peer = self.serve()
+        status, _, errors = self.result("play", bag, "-r", "max", "--publish-service-requests")
+        self.assertEqual((status, errors), (0, ""))
+        peer.child.stdin.close()
+        self.assertEqual(peer.wait(), 0, peer.errors)
+        self.assertEqual(peer.seen, ["ready"])
+        status, out, errors = self.result("bag", "cat", bag, "--json")
+        self.assertEqual((status, errors), (0, ""))
+        messages = [command_test.json.loads(line) for line in out.splitlines()]
+        self.assertEqual(messages[1]["message"]["request"][0]["goal"], {"order": 10})
+        self.assertEqual(messages[3]["message"]["feedback"], {"sequence": [5]})
+
+
 if __name__ == "__main__":
-    command_test.BIN_DIR, PEER = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    command_test.BIN_DIR, PEER, ACTION_PEER = sys.argv[1:4]
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

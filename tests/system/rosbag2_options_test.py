@@ -46,7 +46,7 @@ CONVERT = "-i BAG sqlite3|--input BAG|-o x.yaml|--output-options x.yaml"
 REINDEX = "-s mcap|--storage sqlite3"
 WITHOUT_EFFECT = {
     "play": {"-s", "--storage", "--storage-config-file", "--disable-loan-message", "--progress-bar",
-             "--progress-bar-update-rate", "--progress-bar-separation-lines", "--send-actions-as-client"},
+             "--progress-bar-update-rate", "--progress-bar-separation-lines"},
     "record": {"-p", "--polling-interval", "--storage-config-file", "--compression-queue-size",
                "--compression-threads", "--compression-threads-priority"},
     "burst": {"-s", "--storage-config-file"},
