@@ -385,16 +385,6 @@ static bool parse_order(const command_t *command, tb_player_order_t *out)
   return true;
 }
 
-static bool parse_request_source(const command_t *command, tb__service_event_type_t *out)
-{
-  static const char *const sources[] = {"service_introspection", "client_introspection", NULL};
-  int source = 0;
-  if (!command_parse_word(command, "--service-requests-source", optarg, sources, &source))
-    return false;
-  *out = source == 0 ? TB__SERVICE_REQUEST_RECEIVED : TB__SERVICE_REQUEST_SENT;
-  return true;
-}
-
 static bool parse_value(const command_t *command, int option, int argc, char **argv,
                         play_arguments_t *arguments)
 {
@@ -439,7 +429,7 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     take_input(argc, argv, arguments);
     return true;
   case OPTION_REQUEST_SOURCE:
-    return parse_request_source(command, &arguments->requests.source);
+    return play_requests_parse_source(command, optarg, &arguments->requests.source);
   case OPTION_SERVICES:
     return take_services(command, argc, argv, &arguments->services);
   case OPTION_EXCLUDE_SERVICES:

@@ -344,6 +344,17 @@ static void interrupt(void *user)
 
 /* --- begin and end --- */
 
+bool play_requests_parse_source(const command_t *command, const char *text,
+                                tb__service_event_type_t *out)
+{
+  static const char *const sources[] = {"service_introspection", "client_introspection", NULL};
+  int source = 0;
+  if (!command_parse_word(command, "--service-requests-source", text, sources, &source))
+    return false;
+  *out = source == 0 ? TB__SERVICE_REQUEST_RECEIVED : TB__SERVICE_REQUEST_SENT;
+  return true;
+}
+
 tb_status_t play_requests_begin(play_requests_t *self, const command_t *command,
                                 tb_ros2_node_t *node, const play_requests_options_t *options,
                                 tb_play_transport_t *to)

@@ -31,6 +31,9 @@ typedef struct play_requests {
   play_requests_service_t *services;
 } play_requests_t;
 
+/* The value of --service-requests-source. False: said what is wrong with it. */
+bool play_requests_parse_source(const command_t *command, const char *text,
+                                tb__service_event_type_t *out);
 /* A transport for the player in front of `to`. Services whose definition is unknown are named on
  * standard error, once, and left out. End it after the player and before the node, also after a
  * failure. */
