@@ -4,6 +4,7 @@
 #define TB_BENCH_BENCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct result {
@@ -97,6 +98,10 @@ result_t bench_compare(batch_t value, batch_t against, void *context, int64_t ti
 
 /* The middle of `count` numbers, which are sorted in place. */
 double bench_median(double *numbers, int count);
+
+typedef void (*bench_row_fn)(int64_t topic, int64_t time_ns, const void *data, size_t size);
+/* The messages of a sqlite3 file in the order of time, by SQLite alone. How many there were. */
+int bench_select_all(const char *file, bench_row_fn take);
 
 bool bench_fail(const row_t *row, const char *what);
 

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,27 +250,18 @@ static bool convert_zstd(const row_t *row, result_t *out)
 
 static volatile uint64_t touched;
 
+static void touch_all(int64_t topic, int64_t time_ns, const void *data, size_t size)
+{
+  const uint8_t *bytes = data;
+  uint64_t sum = (uint64_t)topic + (uint64_t)time_ns;
+  for (size_t i = 0; i < size; i++)
+    sum += bytes[i];
+  touched += sum;
+}
+
 static bool select_all(const subject_t *subject)
 {
-  sqlite3 *database = NULL;
-  sqlite3_stmt *rows = NULL;
-  uint64_t sum = 0;
-  int count = 0;
-  if (sqlite3_open_v2(subject->file, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-      sqlite3_prepare_v2(database,
-                         "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp", -1,
-                         &rows, NULL) == SQLITE_OK)
-    for (; sqlite3_step(rows) == SQLITE_ROW; count++) {
-      const uint8_t *bytes = sqlite3_column_blob(rows, 2);
-      size_t size = (size_t)sqlite3_column_bytes(rows, 2);
-      sum += (uint64_t)sqlite3_column_int64(rows, 0) + (uint64_t)sqlite3_column_int64(rows, 1);
-      for (size_t i = 0; i < size; i++)
-        sum += bytes[i];
-    }
-  touched = sum;
-  sqlite3_finalize(rows);
-  sqlite3_close(database);
-  return count == subject->count;
+  return bench_select_all(subject->file, touch_all) == subject->count;
 }
 
 static bool sqlite_to_mcap(const row_t *row, result_t *out)

@@ -56,6 +56,14 @@ int64_t peer_cpu_ns(const peer_t *peer)
 }
 
 #ifdef TB_BENCH_ROS2
+dds_qos_t *peer_lossless_qos(void)
+{
+  dds_qos_t *qos = dds_create_qos();
+  dds_qset_reliability(qos, DDS_RELIABILITY_RELIABLE, DDS_INFINITY);
+  dds_qset_history(qos, DDS_HISTORY_KEEP_ALL, DDS_LENGTH_UNLIMITED);
+  return qos;
+}
+
 dds_entity_t peer_participant(void)
 {
   const char *domain = getenv("ROS_DOMAIN_ID");

@@ -32,6 +32,8 @@ int64_t peer_cpu_ns(const peer_t *peer);
 #ifdef TB_BENCH_ROS2
 /* A participant of bare Cyclone DDS, in the domain of ROS. */
 dds_entity_t peer_participant(void);
+/* Reliable, and nothing is lost; to be deleted. */
+dds_qos_t *peer_lossless_qos(void);
 #endif
 
 #endif

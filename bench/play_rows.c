@@ -69,14 +69,6 @@ static void on_played(dds_entity_t reader, void *user)
   }
 }
 
-static dds_qos_t *qos_make(void)
-{
-  dds_qos_t *qos = dds_create_qos();
-  dds_qset_reliability(qos, DDS_RELIABILITY_RELIABLE, DDS_INFINITY);
-  dds_qset_history(qos, DDS_HISTORY_KEEP_ALL, DDS_LENGTH_UNLIMITED);
-  return qos;
-}
-
 static dds_entity_t topic_make(dds_entity_t participant, const char *name)
 {
   return dds_create_topic(participant, &std_msgs_msg_dds__String__desc, name, NULL, NULL);
@@ -88,7 +80,7 @@ int bench_play_peer(const char *role, const char *count)
   (void)role;
   reading.wanted = (int)strtol(count, NULL, 10);
   dds_entity_t participant = peer_participant();
-  dds_qos_t *qos = qos_make();
+  dds_qos_t *qos = peer_lossless_qos();
   dds_listener_t *listener = dds_create_listener(&reading);
   dds_lset_data_available(listener, on_played);
   return peer_serve(dds_create_reader(participant, topic_make(participant, NAME), qos, listener) >
@@ -293,7 +285,7 @@ static bool type_find(bare_writer_t *bare, const dds_qos_t *qos)
 
 static bool bare_open(bare_writer_t *bare, const load_t *load)
 {
-  dds_qos_t *qos = qos_make();
+  dds_qos_t *qos = peer_lossless_qos();
   bare->participant = peer_participant();
   bare->samples = calloc((size_t)load->messages, sizeof(struct ddsi_serdata *));
   bool done = bare->samples && type_find(bare, qos);

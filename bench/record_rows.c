@@ -27,14 +27,6 @@
 #define TURNS     4
 #define LIMIT_NS  (30 * TB_NS_PER_S)
 
-static dds_qos_t *qos_make(void)
-{
-  dds_qos_t *qos = dds_create_qos();
-  dds_qset_reliability(qos, DDS_RELIABILITY_RELIABLE, DDS_INFINITY);
-  dds_qset_history(qos, DDS_HISTORY_KEEP_ALL, DDS_LENGTH_UNLIMITED);
-  return qos;
-}
-
 static dds_entity_t topic_make(dds_entity_t participant, const char *number)
 {
   char name[48];
@@ -58,7 +50,7 @@ int bench_record_peer(const char *role, const char *number)
   (void)role;
   dds_entity_t participant = peer_participant();
   dds_listener_t *listener = dds_create_listener(NULL);
-  dds_qos_t *qos = qos_make();
+  dds_qos_t *qos = peer_lossless_qos();
   dds_lset_data_available(listener, on_data);
   return peer_serve(dds_create_reader(participant, topic_make(participant, number), qos, listener) >
                     0);
@@ -145,7 +137,7 @@ static bool take_turn(dds_entity_t participant, subject_t *subject, int turn, bo
   snprintf(number, sizeof number, "%d", 2 * turn + is_ours);
   subject->number = number;
   snprintf(subject->bag, sizeof subject->bag, "%s/bag", subject->folder);
-  dds_qos_t *qos = qos_make();
+  dds_qos_t *qos = peer_lossless_qos();
   dds_entity_t writer = dds_create_writer(participant, topic_make(participant, number), qos, NULL);
   peer_t peer = PEER_NONE;
   bool good = writer > 0 && (is_ours ? start_recorder(&peer, subject)

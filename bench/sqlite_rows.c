@@ -72,22 +72,32 @@ static int read_with_ours(const subject_t *subject)
   return count;
 }
 
-static int read_bare(const subject_t *subject)
+int bench_select_all(const char *file, bench_row_fn take)
 {
   sqlite3 *database = NULL;
   sqlite3_stmt *rows = NULL;
   int count = 0;
-  if (sqlite3_open_v2(subject->file, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+  if (sqlite3_open_v2(file, &database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
       sqlite3_prepare_v2(database,
                          "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp", -1,
                          &rows, NULL) == SQLITE_OK)
-    for (; sqlite3_step(rows) == SQLITE_ROW; count++) {
-      touched += (uint64_t)sqlite3_column_int64(rows, 0) + (uint64_t)sqlite3_column_int64(rows, 1);
-      touch(sqlite3_column_blob(rows, 2), (size_t)sqlite3_column_bytes(rows, 2));
-    }
+    for (; sqlite3_step(rows) == SQLITE_ROW; count++)
+      take(sqlite3_column_int64(rows, 0), sqlite3_column_int64(rows, 1),
+           sqlite3_column_blob(rows, 2), (size_t)sqlite3_column_bytes(rows, 2));
   sqlite3_finalize(rows);
   sqlite3_close(database);
   return count;
+}
+
+static void touch_row(int64_t topic, int64_t time_ns, const void *data, size_t size)
+{
+  touched += (uint64_t)topic + (uint64_t)time_ns;
+  touch(data, size);
+}
+
+static int read_bare(const subject_t *subject)
+{
+  return bench_select_all(subject->file, touch_row);
 }
 
 static bool time_of(int (*read)(const subject_t *), const subject_t *subject, double *out)
