@@ -14,7 +14,8 @@
 #include "rcl/table.h"
 
 #define FIRST_IDS 16
-#define TRIES     4 /* of readings between which time has not moved */
+#define TRIES     4  /* of readings between which time has not moved */
+#define BATCH     64 /* timers that are triggered in one go */
 
 struct tb__rcl_timer {
   tb__table_node_t node; /* first; by `impl`, once that is there */
@@ -22,8 +23,9 @@ struct tb__rcl_timer {
   void *user_data;
   void *impl; /* NULL: librcl has not made it yet, and nothing may be called */
   uint32_t id;
-  bool is_triggered;  /* and not called since: its deadline is that of the call after it */
-  bool missed_a_jump; /* back, while it was made */
+  uint32_t place;           /* in the batch, where it was last */
+  atomic_bool is_triggered; /* and not called since: its deadline is that of the call after it */
+  bool missed_a_jump;       /* back, while it was made */
 };
 
 /* All by the mutex. A forked child has no thread here, and does not take it: another thread may
@@ -35,11 +37,17 @@ static tb__rcl_timer_t **by_id;
 static uint32_t *free_ids;
 static uint32_t id_count, free_count;
 static tb__table_t by_impl;
-static const tb__rcl_timer_t *firing; /* its callback is being called */
 static tb_cond_t *changed;
 static int64_t waits_until_ns = INT64_MIN; /* the thread; INT64_MIN: it does not wait */
 static bool is_running;
-static bool is_at_exit; /* nothing is triggered any more */
+
+/* The timers that the thread is about to trigger, without the mutex: a program that calls the first
+ * of them would wait for it each time. Whoever ends one takes it out, and waits while it is
+ * `firing`. */
+static _Atomic(tb__rcl_timer_t *) batch[BATCH];
+static _Atomic(tb__rcl_timer_t *) firing; /* its callback is being called; NULL: none */
+static _Atomic uint32_t enders;           /* that wait for it */
+static atomic_bool is_at_exit;            /* nothing is triggered any more */
 
 static _Atomic uint32_t timers; /* that exist */
 
@@ -91,7 +99,7 @@ static void arm_locked(tb__rcl_timer_t *self)
   const rcl_timer_t timer = {self->impl};
   bool is_canceled = true;
   int64_t next_ns;
-  self->is_triggered = false;
+  atomic_store(&self->is_triggered, false);
   if (rcl->timer_is_canceled(&timer, &is_canceled) == RCL_RET_OK && !is_canceled &&
       next_call(&timer, &next_ns) == RCL_RET_OK)
     set_deadline_locked(self, next_ns);
@@ -105,7 +113,7 @@ static void expect_call_locked(tb__rcl_timer_t *self, int64_t due_ns)
 {
   const rcl_timer_t timer = {self->impl};
   int64_t period_ns = 0;
-  self->is_triggered = true;
+  atomic_store(&self->is_triggered, true);
   if (tb__librcl()->timer_get_period(&timer, &period_ns) == RCL_RET_OK && period_ns > 0 &&
       due_ns <= INT64_MAX - period_ns)
     set_deadline_locked(self, due_ns + period_ns);
@@ -116,30 +124,60 @@ static void expect_call_locked(tb__rcl_timer_t *self, int64_t due_ns)
 /* ---- the thread ---- */
 
 /* librcl's callback triggers the guard condition of a timer that is due, at a jump forward. */
-static void trigger_locked(tb__rcl_timer_t *self)
+static void trigger(size_t place)
 {
   static const rcl_time_jump_t tick = {RCL_ROS_TIME_NO_CHANGE, {1}};
-  firing = self;
-  pthread_mutex_unlock(&mutex);
-  self->callback(&tick, false, self->user_data);
-  pthread_mutex_lock(&mutex);
-  firing = NULL;
+  tb__rcl_timer_t *self = atomic_load(&batch[place]);
+  if (!self) return;
+  atomic_store(&firing, self);
+  bool is_there = atomic_load(&batch[place]) == self && !atomic_load(&is_at_exit);
+  if (is_there && atomic_load(&self->is_triggered)) /* not called meanwhile, as one of those due */
+    self->callback(&tick, false, self->user_data);
+  atomic_store(&firing, NULL);
+  if (atomic_load(&enders) == 0) return;
+  pthread_mutex_lock(&mutex); /* they wait by now */
   pthread_cond_broadcast(&fired);
+  pthread_mutex_unlock(&mutex);
 }
 
-static void trigger_due_locked(int64_t now_ns)
+static size_t take_due_locked(int64_t now_ns, size_t most)
 {
   const tb__heap_entry_t *first;
-  while (now_ns > 0 && !is_at_exit && (first = tb__heap_min(&heap)) && first->key <= now_ns) {
+  size_t count = 0;
+  while (count < most && (first = tb__heap_min(&heap)) && first->key <= now_ns) {
     tb__rcl_timer_t *self = by_id[tb__heap_id(first)];
-    if (self->is_triggered) {
+    if (atomic_load(&self->is_triggered)) {
       clear_deadline_locked(self); /* it was not called: once is enough */
       continue;
     }
     expect_call_locked(self, first->key);
-    trigger_locked(self);
+    self->place = (uint32_t)count;
+    atomic_store(&batch[count++], self);
+  }
+  return count;
+}
+
+/* The first one alone, which wakes the program; the others while it wakes up. */
+static void trigger_due_locked(int64_t now_ns)
+{
+  size_t count, most = 1;
+  while (now_ns > 0 && !atomic_load(&is_at_exit) && (count = take_due_locked(now_ns, most)) > 0) {
+    pthread_mutex_unlock(&mutex);
+    for (size_t i = 0; i < count; i++)
+      trigger(i);
+    pthread_mutex_lock(&mutex);
+    most = BATCH;
     if (tb__shared_time_now(&now_ns)) now_ns = 0; /* it may have gone back meanwhile */
   }
+}
+
+/* `self` NULL: all. */
+static void wait_while_firing_locked(const tb__rcl_timer_t *self)
+{
+  atomic_fetch_add(&enders, 1);
+  for (const tb__rcl_timer_t *now; (now = atomic_load(&firing)) && (!self || now == self);)
+    pthread_cond_wait(&fired, &mutex);
+  atomic_fetch_sub(&enders, 1);
 }
 
 /* Until the first deadline, or until one that is earlier comes. A page of shared memory is asked to
@@ -168,7 +206,7 @@ static void *run(void *unused)
     int64_t now_ns = 0;
     if (tb__shared_time_now(&now_ns)) now_ns = 0;
     trigger_due_locked(now_ns);
-    while (is_at_exit) /* a deadline that has passed would not release the mutex */
+    while (atomic_load(&is_at_exit)) /* a deadline that has passed would not release the mutex */
       pthread_cond_wait(&fired, &mutex);
     wait_locked();
   }
@@ -181,9 +219,8 @@ static void stop_at_exit(void)
 {
   if (tb__is_forked()) return;
   pthread_mutex_lock(&mutex);
-  is_at_exit = true;
-  while (firing)
-    pthread_cond_wait(&fired, &mutex);
+  atomic_store(&is_at_exit, true);
+  wait_while_firing_locked(NULL);
   pthread_mutex_unlock(&mutex);
 }
 
@@ -283,8 +320,8 @@ void tb__rcl_timer_end(tb__rcl_timer_t *self)
   clear_deadline_locked(self);
   if (self->impl) tb__table_remove(&by_impl, &self->node);
   self->impl = NULL;
-  while (firing == self)
-    pthread_cond_wait(&fired, &mutex);
+  if (atomic_load(&batch[self->place]) == self) atomic_store(&batch[self->place], NULL);
+  wait_while_firing_locked(self);
   pthread_mutex_unlock(&mutex);
 }
 
