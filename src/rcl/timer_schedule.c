@@ -3,10 +3,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <timebase/condition.h>
 
 #include "base/fork.h"
 #include "base/heap.h"
+#include "clock/clock.h"
+#include "clock/timeline.h"
 #include "platform/thread.h"
 #include "rcl/librcl.h"
 #include "rcl/note.h"
@@ -37,11 +38,16 @@ static tb__rcl_timer_t **by_id;
 static uint32_t *free_ids;
 static uint32_t id_count, free_count;
 static tb__table_t by_impl;
-static tb_cond_t *changed;
-static int64_t waits_until_ns = INT64_MIN; /* the thread; INT64_MIN: it does not wait */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* for the thread */
+static int64_t waits_until_ns = INT64_MIN; /* the waiter; INT64_MIN: it is about to be set */
 static bool is_running;
+static bool is_serving; /* a thread triggers what is due */
+static bool again;      /* and is to look once more */
 
-/* The timers that the thread is about to trigger, without the mutex: a program that calls the first
+static tb_clock_t *shared;
+static bool is_waking; /* by the mutex of the timeline: the waiter is on its way to being called */
+
+/* The timers that a thread is about to trigger, without the mutex: a program that calls the first
  * of them would wait for it each time. Whoever ends one takes it out, and waits while it is
  * `firing`. */
 static _Atomic(tb__rcl_timer_t *) batch[BATCH];
@@ -71,7 +77,7 @@ static void set_deadline_locked(const tb__rcl_timer_t *self, int64_t next_ns)
     tb__heap_insert(&heap, (tb__heap_entry_t){next_ns, tb__heap_make_rank(&heap, self->id)});
   if (next_ns >= waits_until_ns) return;
   waits_until_ns = next_ns; /* one signal is enough */
-  tb_cond_signal(changed);
+  pthread_cond_signal(&changed);
 }
 
 /* Versions that have no rcl_timer_get_next_call_time know how long it is until then, by a reading
@@ -180,35 +186,105 @@ static void wait_while_firing_locked(const tb__rcl_timer_t *self)
   atomic_fetch_sub(&enders, 1);
 }
 
-/* Until the first deadline, or until one that is earlier comes. A page of shared memory is asked to
- * wake this process then, and not at each tick. */
-static void wait_locked(void)
+/* ---- waiting ---- */
+
+static bool waiter_due(tb__waiter_t *waiter)
 {
-  const tb__heap_entry_t *first = tb__heap_min(&heap);
-  tb_status_t status;
-  waits_until_ns = first ? first->key : INT64_MAX;
-  if (first) {
-    tb_time_t target = {first->key > 0 ? first->key : 1, TB_TIME_ROS};
-    status = tb_cond_wait_until(changed, &mutex, target, NULL, NULL);
-  } else {
-    status = tb_cond_wait_for(changed, &mutex, (tb_duration_t){INT64_MAX}, NULL, NULL);
-  }
-  (void)
-      status; /* TB_ERR_CLOCK_CHANGED, at another publisher: whatever ends it, time is read again */
-  waits_until_ns = INT64_MIN;
+  (void)waiter;
+  is_waking = true;
+  return true;
 }
 
+/* Another publisher: time is read again. */
+static bool waiter_moved(tb__waiter_t *waiter, const tb_jump_t *jump)
+{
+  tb_timeline_t *timeline;
+  (void)jump;
+  tb__clock_timeline_locked(waiter->clock, &timeline);
+  tb__waiter_unqueue_locked(timeline, waiter);
+  bool is_new = !is_waking;
+  is_waking = true;
+  return is_new;
+}
+
+static bool waiter_unconcerned(tb__waiter_t *waiter, const tb_jump_t *jump)
+{
+  (void)waiter, (void)jump;
+  return false;
+}
+
+static bool waiter_closed(tb__waiter_t *waiter)
+{
+  (void)waiter; /* the clock lives as long as the process */
+  return false;
+}
+
+static void waiter_wake(tb__waiter_t *waiter);
+
+/* What follows the page triggers timers itself, which spares a change of threads. A page of shared
+ * memory is asked to wake this process at the deadline, and not at each tick. */
+static tb__waiter_t waiter = {.ops = &(const tb__waiter_ops_t){.due = waiter_due,
+                                                               .jumped = waiter_unconcerned,
+                                                               .moved = waiter_moved,
+                                                               .closed = waiter_closed,
+                                                               .wake = waiter_wake},
+                              .axis = TB__AXIS_TIME,
+                              .forward_min = INT64_MAX};
+
+static void queue_locked(void)
+{
+  const tb__heap_entry_t *first = tb__heap_min(&heap);
+  tb_timeline_t *timeline;
+  waits_until_ns = first ? first->key : INT64_MAX;
+  tb__clock_lock(shared, &timeline);
+  if (!is_waking) {
+    tb__waiter_unqueue_locked(timeline, &waiter);
+    waiter.deadline = first && first->key > 0 ? (uint64_t)first->key : 1;
+    if (first) tb__waiter_queue_locked(timeline, &waiter);
+  }
+  tb__clock_unlock(timeline);
+}
+
+/* One that has become due since is not left to the next tick, which may never come. */
+static void serve_locked(void)
+{
+  const tb__heap_entry_t *first;
+  int64_t now_ns;
+  again = true;
+  if (is_serving) return;
+  is_serving = true;
+  while (again && !atomic_load(&is_at_exit)) {
+    waits_until_ns = INT64_MIN;
+    again = false;
+    if (tb__shared_time_now(&now_ns)) now_ns = 0;
+    trigger_due_locked(now_ns);
+    queue_locked();
+    if (tb__shared_time_now(&now_ns)) now_ns = 0;
+    first = tb__heap_min(&heap);
+    again = again || (first && now_ns > 0 && first->key <= now_ns);
+  }
+  is_serving = false;
+}
+
+static void waiter_wake(tb__waiter_t *self)
+{
+  tb_timeline_t *timeline;
+  pthread_mutex_lock(&mutex);
+  tb__clock_lock(self->clock, &timeline);
+  is_waking = false;
+  tb__clock_unlock(timeline);
+  serve_locked();
+  pthread_mutex_unlock(&mutex);
+}
+
+/* For deadlines that come before the one that is waited for, or have passed. */
 static void *run(void *unused)
 {
   (void)unused;
   pthread_mutex_lock(&mutex);
   for (;;) {
-    int64_t now_ns = 0;
-    if (tb__shared_time_now(&now_ns)) now_ns = 0;
-    trigger_due_locked(now_ns);
-    while (atomic_load(&is_at_exit)) /* a deadline that has passed would not release the mutex */
-      pthread_cond_wait(&fired, &mutex);
-    wait_locked();
+    serve_locked();
+    pthread_cond_wait(&changed, &mutex);
   }
   return NULL;
 }
@@ -227,15 +303,17 @@ static void stop_at_exit(void)
 /* It runs as long as the process. */
 static tb_status_t start_locked(void)
 {
-  tb_clock_t *shared;
+  tb_timeline_t *timeline;
   tb__thread_t thread;
   if (is_running) return TB_OK;
   tb_status_t status = tb__shared_time_open(&shared);
-  if (!status && !changed) status = tb_cond_create(shared, &changed);
   if (!status && atexit(stop_at_exit)) status = TB_ERR_NO_MEMORY;
   if (!status) status = tb__thread_start(&thread, "tb-rcl-timers", run, NULL);
   if (status) return status;
   tb__thread_detach(&thread);
+  tb__clock_lock(shared, &timeline);
+  tb__clock_add_waiter_locked(shared, &waiter);
+  tb__clock_unlock(timeline);
   is_running = true;
   return TB_OK;
 }
