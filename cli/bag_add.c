@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <getopt.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -27,8 +28,9 @@ static int parse_time(const command_t *command, const char *name, int64_t *out)
 {
   char *end;
   tb_time_t time;
+  errno = 0;
   *out = strtoll(optarg, &end, 10);
-  if (*optarg && !*end && *out >= 0) return EXIT_OK;
+  if (*optarg && !*end && *out >= 0 && errno == 0) return EXIT_OK;
   if (tb_time_parse(optarg, TB_TIME_SYSTEM, &time) == TB_OK && time.ns >= 0) {
     *out = time.ns;
     return EXIT_OK;

@@ -31,9 +31,7 @@ static const char *const words[] = {"attachment", "metadata", NULL};
 
 static void print_pairs(wanted_t *wanted, const tb_mcap_part_t *part)
 {
-  json_t *pairs = json_object();
-  for (uint32_t i = 0; i < part->pair_count; i++)
-    json_put(pairs, part->keys[i], text_json(part->values[i]));
+  json_t *pairs = bag_parts_pairs(part);
   if (!json_print(pairs, JSON_INDENT(2))) wanted->is_out_of_memory = true;
 }
 
@@ -119,8 +117,9 @@ static int get(const command_t *command, const char *path, wanted_t *wanted)
 static int parse_offset(const command_t *command, wanted_t *wanted)
 {
   char *end;
+  errno = 0;
   wanted->offset = strtoull(optarg, &end, 10);
-  if (*optarg >= '0' && *optarg <= '9' && !*end && wanted->offset > 0) return EXIT_OK;
+  if (*optarg >= '0' && *optarg <= '9' && !*end && wanted->offset > 0 && errno == 0) return EXIT_OK;
   return command_usage_error(command, "--offset %s: must be a whole number above 0", optarg);
 }
 

@@ -49,11 +49,14 @@ void bag_parts_close(bag_parts_t *parts)
   parts->reader = NULL;
 }
 
-static json_t *pairs_of(const tb_mcap_part_t *part)
+json_t *bag_parts_pairs(const tb_mcap_part_t *part)
 {
   json_t *pairs = json_object();
-  for (uint32_t i = 0; i < part->pair_count; i++)
-    json_put(pairs, part->keys[i], text_json(part->values[i]));
+  for (uint32_t i = 0; i < part->pair_count; i++) {
+    json_t *key = text_json(part->keys[i]); /* which may not be UTF-8 */
+    json_put(pairs, key ? json_string_value(key) : "", text_json(part->values[i]));
+    json_decref(key);
+  }
   return pairs;
 }
 
@@ -77,7 +80,7 @@ static bool print_json(const listing_t *listing, const tb_mcap_part_t *part)
     json_put(out, "create_time_ns", json_integer(part->create_time_ns));
   } else {
     json_put(out, "name", text_json(part->name));
-    json_put(out, "metadata", pairs_of(part));
+    json_put(out, "metadata", bag_parts_pairs(part));
   }
   return json_print(out, JSON_COMPACT);
 }

@@ -7,6 +7,11 @@
 
 #include "command.h"
 
+typedef struct json_t json_t;
+
+/* Of METADATA, as an object. NULL: no memory. */
+json_t *bag_parts_pairs(const tb_mcap_part_t *part);
+
 /* A recording whose files are MCAP. */
 typedef struct bag_parts {
   const command_t *command;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define ENCAPSULATION_SIZE 4
-#define ID_SIZE            16
+#define ID_SIZE            (PLAY_GOALS_SIZE_MIN - ENCAPSULATION_SIZE)
 
 struct play_goal {
   play_goal_t *next;
@@ -14,18 +14,17 @@ struct play_goal {
 };
 
 /* All three requests begin with the id. */
-static const uint8_t *id_of(const void *cdr, size_t size)
+static const uint8_t *id_of(const void *cdr)
 {
-  return size < ENCAPSULATION_SIZE + ID_SIZE ? NULL : (const uint8_t *)cdr + ENCAPSULATION_SIZE;
+  return (const uint8_t *)cdr + ENCAPSULATION_SIZE;
 }
 
-play_goal_t *play_goals_add(play_goals_t *goals, const char *action, const void *cdr, size_t size)
+play_goal_t *play_goals_add(play_goals_t *goals, const char *action, const void *cdr)
 {
-  const uint8_t *id = id_of(cdr, size);
-  play_goal_t *goal = id ? calloc(1, sizeof *goal) : NULL;
+  play_goal_t *goal = calloc(1, sizeof *goal);
   if (!goal) return NULL;
   goal->action = action;
-  memcpy(goal->id, id, ID_SIZE);
+  memcpy(goal->id, id_of(cdr), ID_SIZE);
   goal->last = &goal->first;
   pthread_mutex_lock(&goals->mutex);
   goal->next = goals->open;
@@ -46,10 +45,10 @@ static play_goals_request_t *copy(void *service, const void *cdr, size_t size)
 play_goals_result_t play_goals_keep(play_goals_t *goals, const char *action, void *service,
                                     const void *cdr, size_t size)
 {
-  const uint8_t *id = id_of(cdr, size);
+  const uint8_t *id = id_of(cdr);
   play_goals_result_t result = PLAY_GOALS_IS_DUE;
   pthread_mutex_lock(&goals->mutex);
-  play_goal_t *goal = id ? goals->open : NULL;
+  play_goal_t *goal = goals->open;
   while (goal && (strcmp(goal->action, action) != 0 || memcmp(goal->id, id, ID_SIZE) != 0))
     goal = goal->next;
   if (goal) {

@@ -29,9 +29,10 @@ typedef struct play_goals_request {
   uint8_t cdr[];
 } play_goals_request_t;
 
-/* A goal that is about to be sent; `action` lives as long as it. NULL: out of memory, or a request
- * that is too short. */
-play_goal_t *play_goals_add(play_goals_t *goals, const char *action, const void *cdr, size_t size);
+#define PLAY_GOALS_SIZE_MIN 20 /* of a request, with the id at its begin */
+
+/* A goal that is about to be sent; `action` lives as long as it. NULL: out of memory. */
+play_goal_t *play_goals_add(play_goals_t *goals, const char *action, const void *cdr);
 /* Keeps the request if it is for a goal without an answer. */
 typedef enum play_goals_result {
   PLAY_GOALS_KEPT,

@@ -19,9 +19,9 @@
 struct play_requests_service {
   play_requests_service_t *next;
   play_requests_t *of;
-  char *topic;       /* as recorded */
-  char *name, *type; /* of the service; NULL: this is no event topic */
-  char *action;      /* that it belongs to; NULL: none */
+  char *topic, *topic_type; /* as recorded */
+  char *name, *type;        /* of the service; NULL: this is no event topic */
+  char *action;             /* that it belongs to; NULL: none */
   bool sends_goals;
   bool is_dropped; /* a topic that the server of an action publishes */
   tb__definition_entry_t *definition;
@@ -42,6 +42,7 @@ static void service_free(play_requests_service_t *service)
   tb__service_event_destroy(service->event);
   free(atomic_load(&service->warning));
   free(service->topic);
+  free(service->topic_type);
   free(service->name);
   free(service->type);
   free(service->action);
@@ -73,7 +74,8 @@ static bool is_event(const play_requests_options_t *options, const tb_bag_topic_
 static play_requests_service_t *find(const play_requests_t *self, const tb_bag_topic_t *info)
 {
   play_requests_service_t *service = self->services;
-  while (service && strcmp(service->topic, info->name) != 0)
+  while (service &&
+         (strcmp(service->topic, info->name) != 0 || strcmp(service->topic_type, info->type) != 0))
     service = service->next;
   return service;
 }
@@ -86,7 +88,8 @@ static play_requests_service_t *service_make(play_requests_t *self, const tb_bag
   const char *part = strstr(info->name, ACTION);
   service->of = self;
   service->topic = strdup(info->name);
-  bool is_made = service->topic;
+  service->topic_type = strdup(info->type);
+  bool is_made = service->topic && service->topic_type;
   if (is_event(&self->options, info)) {
     service->name = strndup(info->name, strlen(info->name) - strlen(TOPIC_END));
     service->type = strndup(info->type, strlen(info->type) - strlen(TYPE_END));
@@ -219,7 +222,7 @@ static tb_status_t send_goal(play_requests_service_t *service, const void *cdr, 
 {
   sent_goal_t *sent = malloc(sizeof *sent);
   if (!sent) return TB_ERR_NO_MEMORY;
-  *sent = (sent_goal_t){service, play_goals_add(&service->of->goals, service->action, cdr, size)};
+  *sent = (sent_goal_t){service, play_goals_add(&service->of->goals, service->action, cdr)};
   tb_status_t status =
       sent->goal ? call(service, cdr, size, goal_answered, sent) : TB_ERR_NO_MEMORY;
   if (!status) return TB_OK;
@@ -281,6 +284,12 @@ static tb_status_t publish_as(void *user, void *handle, const char *publisher, c
   tb_status_t status = read_event(service, data, size, &type, &request, &request_size);
   if (status) return status == TB_ERR_NO_MEMORY ? status : TB_OK;
   if (type != (int)self->options.source) return TB_OK;
+  const tb_play_transport_t *to = &self->forward.to;
+  if (request && service->action && request_size < PLAY_GOALS_SIZE_MIN) {
+    if (service->misfits++ == 0) note_warning(service, "a request without a goal's id, of", "");
+    return TB_OK;
+  }
+  if (request && to->ops->send) to->ops->send(to->self); /* what was published before it */
   if (request) return send(service, request, request_size);
   if (service->empty++ == 0)
     note_warning(service, "there are no requests in the recorded events of",

@@ -511,6 +511,8 @@ tb_status_t tb_bag_writer_copy_extra_records_sized(tb_bag_writer_t *writer, tb_b
                                                    size_t out_left_size, tb_error_t *error)
 {
   if (!writer || !reader) return tb__null_argument(error, __func__);
+  if (tb__read_ahead_is_lost(reader->ahead))
+    return tb_error_set(error, TB_ERR_FORKED, "%s", tb_status_message(TB_ERR_FORKED));
   if (reader->ahead) tb__read_ahead_pause(reader->ahead);
   tb_bag_extra_records_t filled, *full = TB__SIZED_OUT(out_left, out_left_size, filled);
   tb_status_t status = bag_writer_copy_extra_records(writer, reader, start_ns, end_ns, full, error);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <timebase/mcap_file.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #define END_SIZE      (TB__MCAP_HEAD_SIZE + TB__MCAP_FOOTER_SIZE + TB__MCAP_MAGIC_SIZE)
 #define SUMMARY_MAX   (UINT64_C(256) << 20)
 #define TEXT_MAX      ((size_t)1 << 20)
+#define HEAD_REST     64 /* what an attachment has in front of its data besides two texts */
 #define GROUPS_MAX    16
 #define PIECE         ((size_t)1 << 18)
 #define NEW_NAMES_MAX 100
@@ -333,8 +335,12 @@ static tb_status_t write_file(edit_t *edit, tb_error_t *error)
   if (!status) status = write_record(edit, error);
   if (!status) status = write_data_end(edit, error);
   if (!status) status = write_all(edit, edit->summary.at, edit->summary.size, error);
-  if (!status && (fstat(edit->input->fd, &is) != 0 || fchmod(edit->fd, is.st_mode & 07777) != 0))
-    status = failed(edit, error);
+  if (!status && fstat(edit->input->fd, &is) != 0) status = failed(edit, error);
+  if (!status && (is.st_uid != geteuid() || is.st_gid != getegid()) &&
+      fchown(edit->fd, is.st_uid, is.st_gid) != 0) {
+    /* only a privileged process may: then it is of whoever adds */
+  }
+  if (!status && fchmod(edit->fd, is.st_mode & 07777) != 0) status = failed(edit, error);
   if (!status && (uint64_t)is.st_size != edit->input->size)
     status = tb_error_set(error, TB_ERR_BUSY, "%s: is being written", edit->input->path);
   if (!status && fsync(edit->fd) != 0) status = failed(edit, error);
@@ -380,6 +386,24 @@ static tb_status_t replace_safely(edit_t *edit, const char *folder, const char *
   return status;
 }
 
+/* Others that add to it wait until this is closed; then it is another file that has the name. */
+static tb_status_t open_alone(const char *real, const char *path, tb__bag_input_t *input,
+                              tb_error_t *error)
+{
+  struct stat named, opened;
+  for (;;) {
+    tb_status_t status = tb__bag_input_open(real, path, input, error);
+    if (status) return status;
+    while (flock(input->fd, LOCK_EX) != 0 && errno == EINTR)
+      ; /* some file systems have no locks */
+    if (fstat(input->fd, &opened) != 0 || stat(real, &named) != 0 ||
+        (named.st_ino == opened.st_ino && named.st_dev == opened.st_dev))
+      return TB_OK;
+    tb__bag_input_close(input);
+    *input = (tb__bag_input_t){.fd = -1};
+  }
+}
+
 /* The files of a symbolic link are where it leads. */
 static tb_status_t add_to(const char *path, const addition_t *add, tb_error_t *error)
 {
@@ -391,8 +415,7 @@ static tb_status_t add_to(const char *path, const addition_t *add, tb_error_t *e
     return tb_error_set_errno(error, errno == ENOENT ? TB_ERR_NOT_FOUND : TB_ERR_SYSTEM, errno,
                               "%s", path);
   char *folder = strdup(real);
-  tb_status_t status =
-      folder ? tb__bag_input_open(real, path, &input, error) : tb__no_memory(error);
+  tb_status_t status = folder ? open_alone(real, path, &input, error) : tb__no_memory(error);
   if (!status) status = read_end(&edit, error);
   if (!status) status = make_summary(&edit, error);
   if (!status) {
@@ -447,7 +470,7 @@ tb_status_t tb_mcap_file_add_attachment(const char *path, const char *data_path,
   if (log_time_ns < 0 || create_time_ns < 0)
     return tb_error_set(error, TB_ERR_INVALID, "attachment: a time before 1970");
   const char *type = media_type ? media_type : "";
-  if (strlen(name) > TEXT_MAX || strlen(type) > TEXT_MAX / 2)
+  if (strlen(name) + strlen(type) > TEXT_MAX - HEAD_REST) /* as much as is read of it */
     return tb_error_set(error, TB_ERR_INVALID, "attachment: a name that is too long");
   tb__bag_input_t data = {.fd = -1};
   addition_t add = {.opcode = TB__MCAP_ATTACHMENT,

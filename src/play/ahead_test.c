@@ -274,6 +274,67 @@ static void test_messages_of_all_sizes(void **state)
   free(bytes);
 }
 
+/* --- a reader that reads ahead itself --- */
+
+#define LATCHED_QOS "- history: 1\n  depth: 1\n  reliability: 1\n  durability: 1\n"
+#define STEPS       600
+#define STATE_EACH  50
+
+static const tb__fake_topic_t with_state[] = {{"/a", "std_msgs/msg/String", NULL, NULL},
+                                              {"/state", "std_msgs/msg/String", LATCHED_QOS, NULL}};
+static tb__fake_message_t steps[STEPS];
+
+/* Each state is larger than what is handed over at once, so that reading is ahead of them. */
+static void make_states(uint8_t *bytes, size_t size)
+{
+  for (size_t i = 0; i < STEPS; i++) {
+    uint8_t *at = bytes + i / STATE_EACH * size;
+    bool is_state = i % STATE_EACH == 0;
+    at[1] = 1;
+    at[4] = (uint8_t)(i / STATE_EACH);
+    steps[i] = (tb__fake_message_t){.topic = is_state,
+                                    .log_time_ns = (1 + (int64_t)i) * MS,
+                                    .data = at,
+                                    .size = is_state ? size : 3000};
+  }
+}
+
+static void first_state(void *user, int64_t steady_ns, const char *topic, const void *data,
+                        size_t size)
+{
+  int *state = user;
+  (void)steady_ns, (void)size;
+  if (*state < 0 && strcmp(topic, "/state") == 0) *state = ((const uint8_t *)data)[4];
+}
+
+static void test_a_reader_that_reads_ahead(void **state)
+{
+  (void)state;
+  const size_t size = 100000;
+  uint8_t *bytes = calloc(STEPS / STATE_EACH, size);
+  assert_non_null(bytes);
+  make_states(bytes, size);
+  for (int round = 0; round < 5; round++) {
+    fixture_t f;
+    int restored = -1;
+    fixture_init(&f, steps, STEPS);
+    tb_bag_reader_close(f.reader);
+    f.bag.topics = with_state;
+    f.bag.topic_count = COUNT(with_state);
+    const tb_bag_reader_options_t options = {.read_ahead_size = 300000};
+    assert_ok(tb__fake_bag_open(&f.bag, &options, &f.reader, NULL));
+    f.options.start_offset.ns = 420 * MS;
+    f.options.rate = TB_PLAYER_FASTEST;
+    f.fake.user = &restored;
+    f.fake.on_message = first_state;
+    create(&f);
+    assert_ok(tb_player_run(f.player, NULL, NULL));
+    assert_int_equal(restored, 420 / STATE_EACH);
+    fixture_fini(&f);
+  }
+  free(bytes);
+}
+
 static void stop_in_loop(void *user, int64_t steady_ns, const char *topic, const void *data,
                          size_t size)
 {
@@ -326,6 +387,7 @@ int main(void)
       cmocka_unit_test(test_the_queue_is_bounded),
       cmocka_unit_test(test_a_seek_drops_what_was_read),
       cmocka_unit_test(test_messages_of_all_sizes),
+      cmocka_unit_test(test_a_reader_that_reads_ahead),
       cmocka_unit_test(test_rounds),
       cmocka_unit_test(test_bad_rows_are_counted_once),
   };

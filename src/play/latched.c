@@ -63,7 +63,8 @@ static bool append(tb__latched_t *latched, const tb_bag_message_t *message)
   return true;
 }
 
-/* The next message of a latched topic; false at the end. Bad rows are met again in playing. */
+/* The next message of a latched topic; false at the end. Bad rows are met again in playing. Nothing
+ * reads ahead of this: what it would read is chosen here. */
 static bool read_next(tb__latched_t *latched, tb_bag_message_t *out)
 {
   tb_bag_reader_t *reader = latched->reader;
@@ -72,7 +73,7 @@ static bool read_next(tb__latched_t *latched, tb_bag_message_t *out)
   reader->is_sparse = true; /* files that are opened for this are sought in again */
   tb_status_t status;
   do
-    status = tb_bag_reader_next(reader, out, NULL);
+    status = tb__bag_reader_read(reader, out, NULL);
   while (status && status != TB_ERR_END && !atomic_load(latched->stopping));
   reader->wanted = wanted;
   reader->is_sparse = is_sparse;

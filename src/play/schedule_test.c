@@ -54,6 +54,13 @@ static void test_a_message_has_its_tick_before_it(void **state)
 
 /* A transport may keep messages until the player has something else to do: a tick, a pause, an end.
  */
+static void nothing_is_kept(const tb_bag_message_t *message, void *user)
+{
+  const fixture_t *f = user;
+  (void)message;
+  assert_int_equal(f->fake.kept, 0);
+}
+
 static void test_kept_messages_are_sent(void **state)
 {
   (void)state;
@@ -74,6 +81,13 @@ static void test_kept_messages_are_sent(void **state)
   f.fake.keeps = true;
   fixture_act(&f, acts, COUNT(acts));
   assert_plays(&f, "settle @0 /a /b send @1 /a send @115 /a /a send flush");
+  fixture_fini(&f);
+  fixture_init(&f, messages, COUNT(messages));
+  f.fake.keeps = true;
+  f.options.rate = TB_PLAYER_FASTEST;
+  f.options.before_message = f.options.after_message = nothing_is_kept;
+  f.options.message_user = &f;
+  assert_plays(&f, "settle @0 /a send /b send /a send /a send /a send flush");
   fixture_fini(&f);
 }
 

@@ -59,6 +59,8 @@ tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
   char text[TB_ERROR_TEXT_SIZE];
   const tb_player_options_t *options = &player->options;
   tb__player_backpressure_message(player);
+  bool has_callbacks = options->before_message || options->after_message;
+  if (has_callbacks) tb__player_send_kept(player); /* they may take their time */
   if (options->before_message) options->before_message(message, options->message_user);
   tb_status_t status = publish(player, message, &detail);
   if (!status) {
@@ -66,6 +68,7 @@ tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
     player->status.messages++;
     player->topics[message->topic].messages++;
     tb__mutex_unlock(&player->mutex);
+    if (has_callbacks) tb__player_send_kept(player);
     if (options->after_message) options->after_message(message, options->message_user);
     return TB_OK;
   }
