@@ -396,11 +396,12 @@ static tb_status_t open_alone(const char *real, const char *path, tb__bag_input_
     if (status) return status;
     while (flock(input->fd, LOCK_EX) != 0 && errno == EINTR)
       ; /* some file systems have no locks */
-    if (fstat(input->fd, &opened) != 0 || stat(real, &named) != 0 ||
-        (named.st_ino == opened.st_ino && named.st_dev == opened.st_dev))
-      return TB_OK;
+    bool is_known = fstat(input->fd, &opened) == 0 && stat(real, &named) == 0;
+    if (!is_known) status = tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", path);
+    if (is_known && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev) return TB_OK;
     tb__bag_input_close(input);
     *input = (tb__bag_input_t){.fd = -1};
+    if (status) return status;
   }
 }
 
