@@ -219,7 +219,7 @@ static bool waiter_closed(tb__waiter_t *waiter)
   return false;
 }
 
-static void waiter_wake(tb__waiter_t *waiter);
+static void waiter_wake(tb__waiter_t *self);
 
 /* What follows the page triggers timers itself, which spares a change of threads. A page of shared
  * memory is asked to wake this process at the deadline, and not at each tick. */
