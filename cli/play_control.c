@@ -52,6 +52,14 @@ static int64_t clamped(const tb_player_status_t *status, int64_t time_ns)
   return time_ns > status->end_ns ? status->end_ns : time_ns;
 }
 
+/* `time_ns` moved by `by_ns`, within what there is to play. */
+static int64_t moved(const tb_player_status_t *status, int64_t time_ns, int64_t by_ns)
+{
+  int64_t sum_ns;
+  if (__builtin_add_overflow(time_ns, by_ns, &sum_ns)) sum_ns = by_ns < 0 ? INT64_MIN : INT64_MAX;
+  return clamped(status, sum_ns);
+}
+
 /* --- seeks --- */
 
 static play_order_t seek(play_control_t *control, const tb_player_status_t *status, int64_t time_ns)
@@ -65,8 +73,8 @@ static play_order_t seek_by(play_control_t *control, const tb_player_status_t *s
 {
   bool follows = control->arrow_ns > 0 && now_ns - control->arrow_ns < ARROWS_NS;
   int64_t undo_ns = control->undo_ns;
-  play_order_t order =
-      seek(control, status, clamped(status, status->position_ns + seconds * TB_NS_PER_S));
+  int64_t time_ns = moved(status, status->position_ns, seconds * TB_NS_PER_S);
+  play_order_t order = seek(control, status, time_ns);
   if (follows) control->undo_ns = undo_ns;
   control->arrow_ns = now_ns;
   return order;
@@ -341,8 +349,9 @@ play_order_t play_control_seek_part(play_control_t *control, double part, bool f
                                     const tb_player_status_t *status)
 {
   int64_t undo_ns = control->undo_ns;
-  int64_t offset_ns = (int64_t)(part * (double)(status->end_ns - control->bag_start_ns));
-  play_order_t order = seek(control, status, clamped(status, control->bag_start_ns + offset_ns));
+  int64_t length_ns = status->end_ns - control->bag_start_ns;
+  int64_t offset_ns = part < 1 ? (int64_t)(part * (double)length_ns) : length_ns;
+  play_order_t order = seek(control, status, moved(status, control->bag_start_ns, offset_ns));
   if (follows) control->undo_ns = undo_ns;
   return order;
 }

@@ -104,6 +104,20 @@ static void test_arrows_stay_in_the_recording(void **state)
   assert_seek(press(&f, KEY_RIGHT | KEY_ALT), 110);
 }
 
+static void test_arrows_and_the_mouse_stay_in_time(void **state)
+{
+  (void)state;
+  fixture_t f = fixture();
+  f.status.end_ns = f.status.position_ns = INT64_MAX;
+  assert_int_equal(press(&f, KEY_RIGHT | KEY_ALT).time_ns, INT64_MAX);
+  assert_int_equal(press(&f, KEY_LEFT).time_ns, INT64_MAX - 5 * S);
+  assert_int_equal(play_control_seek_part(&f.control, 1, false, &f.status).time_ns, INT64_MAX);
+  f.status.recording_start_ns = f.status.start_ns = f.status.position_ns = 0;
+  play_control_init(&f.control, 0);
+  assert_int_equal(play_control_seek_part(&f.control, 1, false, &f.status).time_ns, INT64_MAX);
+  assert_int_equal(press(&f, KEY_LEFT).time_ns, 0);
+}
+
 static void test_digits_are_tenths_of_what_is_played(void **state)
 {
   (void)state;
@@ -353,6 +367,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_plain_orders),
       cmocka_unit_test(test_arrows_stay_in_the_recording),
+      cmocka_unit_test(test_arrows_and_the_mouse_stay_in_time),
       cmocka_unit_test(test_digits_are_tenths_of_what_is_played),
       cmocka_unit_test(test_undo_and_redo),
       cmocka_unit_test(test_arrows_in_a_row_are_undone_together),
