@@ -16,7 +16,7 @@
 #include "mcap/record.h"
 
 #define MIB    (1 << 20)
-#define ROUNDS 5
+#define ROUNDS 15
 #define SLOTS  4 /* chunks that may wait to be compressed */
 
 extern char **environ;

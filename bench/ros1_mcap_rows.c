@@ -12,7 +12,7 @@
 #include "ros1_view.h"
 
 #define MIB        (UINT64_C(1) << 20)
-#define ROUNDS     7
+#define ROUNDS     15
 #define COUNT      100000 /* of each type */
 #define TYPES      3
 #define TRANSFORMS 3

@@ -17,6 +17,8 @@
 #include "text.h"
 #include "topic_pub_ros1.h"
 
+/* Stays so long for the last messages of best effort, as the player does. */
+#define KEEP_ALIVE_NS (200 * TB_NS_PER_MS)
 #define ASK_STEP_NS   (100 * TB_NS_PER_MS)
 #define ASK_LIMIT_NS  (5 * TB_NS_PER_S)
 #define ITEMS_SHOWN   128
@@ -429,8 +431,12 @@ static void close_pub(pub_t *pub)
 
 static int run(const command_t *command, int argc, char **argv)
 {
-  topic_pub_arguments_t arguments = {
-      .hz = 1, .print = 1, .wait_matching = -1, .domain = -1, .qos = TB_QOS_INIT_DEFAULT};
+  topic_pub_arguments_t arguments = {.hz = 1,
+                                     .print = 1,
+                                     .wait_matching = -1,
+                                     .keep_alive = {KEEP_ALIVE_NS},
+                                     .domain = -1,
+                                     .qos = TB_QOS_INIT_DEFAULT};
   pub_t pub = {.command = command, .arguments = &arguments};
   bool help = false;
   int result = topic_pub_parse(command, argc, argv, &arguments, &help);

@@ -265,7 +265,7 @@ TB_API tb_status_t tb_player_scale_rate(tb_player_t *player, double factor);
  *
  *   TB_ERR_RANGE   before the start of the recording, or after its last message or the end that
  *                  the options set
- *   TB_ERR_END     playback has ended, or was halted
+ *   TB_ERR_END     playback has ended, or was halted and no tb_player_play has followed
  *   TB_ERR_FORKED
  *
  * [any thread] [from callbacks] */

@@ -10,6 +10,7 @@
 #include "base/no_memory.h"
 #include "mcap/file_writer_inside.h"
 #include "mcap/summary_writer.h"
+#include "storage/write_at.h"
 
 #define DEFAULT_CHUNK 786432
 #define MAX_CHUNK     (UINT64_C(512) << 20)
@@ -30,15 +31,8 @@ static tb_status_t system_error(const tb__mcap_writer_t *writer, tb_error_t *err
 static tb_status_t write_at(const tb__mcap_writer_t *writer, uint64_t at, const uint8_t *bytes,
                             size_t size, tb_error_t *error)
 {
-  while (size > 0) {
-    ssize_t count = pwrite(writer->fd, bytes, size, (off_t)at);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error(writer, error);
-    bytes += count;
-    at += (uint64_t)count;
-    size -= (size_t)count;
-  }
-  return TB_OK;
+  errno = tb__write_at(writer->fd, at, bytes, size);
+  return errno ? system_error(writer, error) : TB_OK;
 }
 
 /* What was written of something that could not be written whole. */

@@ -16,6 +16,7 @@
 #include "base/null_argument.h"
 #include "mcap/crc.h"
 #include "mcap/record.h"
+#include "storage/write_at.h"
 
 #define DATA_END_SIZE (TB__MCAP_HEAD_SIZE + 4)
 #define END_SIZE      (TB__MCAP_HEAD_SIZE + TB__MCAP_FOOTER_SIZE + TB__MCAP_MAGIC_SIZE)
@@ -254,14 +255,9 @@ static tb_status_t failed(const edit_t *edit, tb_error_t *error)
 
 static tb_status_t write_all(edit_t *edit, const uint8_t *bytes, size_t size, tb_error_t *error)
 {
-  while (size > 0) {
-    ssize_t count = pwrite(edit->fd, bytes, size, (off_t)edit->position);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failed(edit, error);
-    bytes += count;
-    size -= (size_t)count;
-    edit->position += (uint64_t)count;
-  }
+  errno = tb__write_at(edit->fd, edit->position, bytes, size);
+  if (errno) return failed(edit, error);
+  edit->position += size;
   return TB_OK;
 }
 

@@ -159,7 +159,7 @@ tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *err
     return tb_error_set(error, TB_ERR_FORKED, "player: cannot be used in a forked child");
   tb__mutex_lock(&player->mutex);
   int64_t last_ns = player->range.last_ns;
-  bool ended = player->status.finished || player->range.halted;
+  bool ended = player->status.finished || (player->range.halted && !player->range.wants_play);
   bool in_range = time_ns >= player->recording_start_ns && time_ns <= last_ns;
   if (!ended && in_range) {
     tb__player_end_steps_locked(player);

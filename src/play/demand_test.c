@@ -62,6 +62,14 @@ static void act_play_and_step(void *user)
   assert_ok(tb_player_play_next(player));
 }
 
+static void act_play_and_seek(void *user)
+{
+  act_play_all(user);
+  assert_false(fixture_status(user).halted);
+  assert_ok(tb_player_seek(fixture_of(user)->player, 1030 * MS, NULL)); /* before it has begun */
+  assert_int_equal(fixture_status(user).position_ns, 1030 * MS);
+}
+
 static void assert_demand(bool on_demand, const tb__manual_act_t *acts, size_t count,
                           const char *expected)
 {
@@ -108,6 +116,13 @@ static void test_steps_are_taken_once_it_plays(void **state)
   (void)state;
   ASSERT_DEMAND(true, "settle @0 c1000 @50 S1000 /a c1010 /a flush", {50 * MS, act_play_and_step},
                 {60 * MS, act_stop});
+}
+
+static void test_a_seek_right_after_playing_was_requested(void **state)
+{
+  (void)state;
+  ASSERT_DEMAND(true, "settle @0 c1000 @50 S1000 S1030 @60 c1040 /a @90 c1070 /b flush",
+                {50 * MS, act_play_and_seek}, {100 * MS, act_stop});
 }
 
 static void act_play_again(void *user)
@@ -223,6 +238,7 @@ int main(void)
       cmocka_unit_test(test_on_demand_the_end_is_a_halt),
       cmocka_unit_test(test_kept_alive_the_end_is_a_halt),
       cmocka_unit_test(test_steps_are_taken_once_it_plays),
+      cmocka_unit_test(test_a_seek_right_after_playing_was_requested),
       cmocka_unit_test(test_a_halt_while_a_message_is_sent_leaves_no_steps),
       cmocka_unit_test(test_what_is_read_ahead_before_it_plays_leaves_no_steps),
       cmocka_unit_test(test_what_passes_while_halted_is_not_played),

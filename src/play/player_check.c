@@ -45,7 +45,8 @@ static const char *check_flow_locked(const tb_player_t *player)
 static const char *check_requests_locked(const tb_player_t *player)
 {
   const tb__control_t *control = &player->control;
-  if (control->wants_seek && player->range.halted) return "a halted player is to seek";
+  if (control->wants_seek && player->range.halted && !player->range.wants_play)
+    return "a halted player is to seek";
   if (control->wants_seek &&
       (control->seek_ns < player->recording_start_ns || control->seek_ns > player->range.last_ns))
     return "the target of a seek is out of range";

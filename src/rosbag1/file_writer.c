@@ -11,6 +11,7 @@
 
 #include "base/no_memory.h"
 #include "rosbag1/record.h"
+#include "storage/write_at.h"
 
 #define DEFAULT_CHUNK 786432 /* as rosbag has it */
 #define MAX_CHUNK     (UINT64_C(512) << 20)
@@ -20,17 +21,8 @@
 static tb_status_t write_all(tb__rosbag1_writer_t *writer, uint64_t offset, const uint8_t *bytes,
                              size_t size, tb_error_t *error)
 {
-  while (size > 0) {
-    ssize_t count = pwrite(writer->fd, bytes, size, (off_t)offset);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0)
-      return tb_error_set_errno(error, TB_ERR_SYSTEM, count < 0 ? errno : ENOSPC, "%s",
-                                writer->path);
-    bytes += count;
-    offset += (uint64_t)count;
-    size -= (size_t)count;
-  }
-  return TB_OK;
+  int code = tb__write_at(writer->fd, offset, bytes, size);
+  return code ? tb_error_set_errno(error, TB_ERR_SYSTEM, code, "%s", writer->path) : TB_OK;
 }
 
 /* ---- the beginning of the file ---- */
