@@ -2,6 +2,7 @@
 #include "base/no_memory.h"
 
 #include <dds/dds.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "dds/unacked.h"
 #include "dds/write_guard.h"
 #include "held/parking.h"
+#include "platform/futex.h"
 #include "platform/mutex.h"
 
 #define HEADERS_MAX 256 /* what a packet with a single sample has besides it */
@@ -48,9 +50,10 @@ static void on_matched(dds_entity_t handle, const dds_publication_matched_status
   tb__futex_wake_all(watched);
 }
 
-/* Cyclone DDS reads one setting of the process whenever a writer is created, so no other one is
- * meanwhile. */
-static tb__mutex_t creation_mutex = TB__MUTEX_INIT;
+/* Cyclone DDS reads one setting of the process whenever a writer is created, so one that batches is
+ * created alone. This is no lock: callbacks of DDS create writers, and lock what is locked here. */
+#define ALONE UINT32_MAX
+static _Atomic uint32_t creations; /* going on, or ALONE */
 static _Thread_local bool batches;
 
 void tb__raw_writers_batch(bool on)
@@ -58,14 +61,35 @@ void tb__raw_writers_batch(bool on)
   batches = on;
 }
 
+static void creation_begin(bool alone)
+{
+  for (;;) {
+    uint32_t count = atomic_load(&creations);
+    if (alone ? count > 0 : count == ALONE)
+      tb__futex_wait_kernel(&creations, count, TB__NO_DEADLINE);
+    else if (atomic_compare_exchange_strong(&creations, &count, alone ? ALONE : count + 1))
+      return;
+  }
+}
+
+static void creation_end(bool alone)
+{
+  if (alone)
+    atomic_store(&creations, 0);
+  else if (atomic_fetch_sub(&creations, 1) > 1)
+    return;
+  tb__futex_wake_kernel(&creations, INT_MAX);
+}
+
 static dds_entity_t writer_create(dds_entity_t participant, const tb__raw_topic_t *topic,
                                   const dds_listener_t *listener)
 {
-  tb__mutex_lock(&creation_mutex);
-  if (batches) dds_write_set_batch(true);
+  bool alone = batches;
+  creation_begin(alone);
+  if (alone) dds_write_set_batch(true);
   dds_entity_t handle = dds_create_writer(participant, topic->topic, topic->qos, listener);
-  if (batches) dds_write_set_batch(false);
-  tb__mutex_unlock(&creation_mutex);
+  if (alone) dds_write_set_batch(false);
+  creation_end(alone);
   return handle;
 }
 
