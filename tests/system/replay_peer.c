@@ -15,9 +15,10 @@
  *
  *   replay_peer consumer TOPIC...
  *
- * It prints "matched", then "got TOPIC NUMBER STAMP_NS NOW_NS" for each message, with its clock's
- * time at receipt, and "jump KIND BEFORE_NS AFTER_NS DELTA_NS" for each jump. The lines "seek NS"
- * and "resume" on stdin go to the player ("done 1" for success). */
+ * It prints "watching" when it sees each jump, "matched" when all topics and /clock have
+ * publishers, then "got TOPIC NUMBER STAMP_NS NOW_NS" for each message, with its clock's time at
+ * receipt, and "jump KIND BEFORE_NS AFTER_NS DELTA_NS" for each jump. The lines "seek NS" and
+ * "resume" on stdin go to the player ("done 1" for success). */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -294,6 +295,7 @@ static void be_consumer(const char **topics, size_t count)
   char line[64];
   open_node("consumer");
   watch_jumps(on_consumer_jump);
+  puts("watching");
   start_timer(on_idle_timer, TB_NS_PER_S / 100);
   subscribe(topics, count);
   wait_for_clock();

@@ -163,7 +163,10 @@ class ReplayTest(CommandTest):
             pass
 
     def play(self, run, act):
-        """What each of two consumers has seen: messages and jumps, in order."""
+        """What each of two consumers has seen: messages and jumps, in order. They are there before time has started."""
+        consumers = [self.consumer(), self.consumer()]
+        for consumer in consumers:
+            consumer.expect("watching")
         player = Process(
             self,
             self.command(
@@ -171,7 +174,6 @@ class ReplayTest(CommandTest):
             ),
             self.environment,
         )
-        consumers = [self.consumer(), self.consumer()]
         for consumer in consumers:
             consumer.expect("matched")
             if not any(line.startswith("jump started ") for line in consumer.seen):
