@@ -315,6 +315,8 @@ static int take_words(topic_arguments_t *arguments, int argc, char **argv)
     return command_usage_error(command, "expected list, echo, hz, bw, delay or pub");
   while (verbs[verb] && strcmp(verbs[verb], argv[index]) != 0)
     verb++;
+  if (!verbs[verb] && strcmp(argv[index], "pub") == 0)
+    return command_usage_error(command, "write 'topic pub' first, and its options after it");
   if (!verbs[verb])
     return command_usage_error(command, "unknown action '%s'; use list, echo, hz, bw, delay or pub",
                                argv[index]);
