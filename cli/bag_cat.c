@@ -1,5 +1,3 @@
-#include "bag_cat.h"
-
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -10,6 +8,9 @@
 
 #include "bag.h"
 #include "bag_topics.h"
+#include "definition/definitions.h"
+#include "json.h"
+#include "message_style.h"
 #include "text.h"
 
 #define ITEMS_DEFAULT 128
@@ -41,7 +42,7 @@ typedef struct cat {
   const command_t *command;
   words_t bags, topics, exclude_topics, none;
   bag_topics_t wanted;
-  bag_cat_style_t style;
+  message_style_t style;
   bool has_range, is_full;
   tb_duration_t start, duration; /* duration below 0: to the end */
   int count;                     /* 0: all */
@@ -66,22 +67,6 @@ static int parse_span(cat_t *cat, const char *name, tb_duration_t *out)
   return command_usage_error(cat->command, "%s %s: must not be negative", name, optarg);
 }
 
-static int take_form(cat_t *cat, bag_cat_form_t form)
-{
-  if (cat->style.form != BAG_CAT_YAML && cat->style.form != form)
-    return command_usage_error(cat->command, "--json and --csv exclude each other");
-  cat->style.form = form;
-  return EXIT_OK;
-}
-
-static int take_field(cat_t *cat)
-{
-  if (cat->style.field_count == BAG_CAT_FIELDS_MAX)
-    return command_usage_error(cat->command, "more than %d times --field", BAG_CAT_FIELDS_MAX);
-  cat->style.fields[cat->style.field_count++] = optarg;
-  return EXIT_OK;
-}
-
 static int take_folder(cat_t *cat)
 {
   if (cat->folder_count == FOLDERS_MAX)
@@ -98,9 +83,9 @@ static int parse_option(cat_t *cat, int option, int argc, char **argv)
     cat->bags.items[cat->bags.count++] = optarg;
     return EXIT_OK;
   case OPTION_JSON:
-    return take_form(cat, BAG_CAT_JSON);
+    return message_style_take_form(cat->command, &cat->style, MESSAGE_JSON);
   case OPTION_CSV:
-    return take_form(cat, BAG_CAT_CSV);
+    return message_style_take_form(cat->command, &cat->style, MESSAGE_CSV);
   case OPTION_TOPICS:
     words_take(&cat->topics, argc, argv);
     return EXIT_OK;
@@ -118,7 +103,7 @@ static int parse_option(cat_t *cat, int option, int argc, char **argv)
   case OPTION_DURATION:
     return parse_span(cat, "--duration", &cat->duration);
   case OPTION_FIELD:
-    return take_field(cat);
+    return message_style_take_field(cat->command, &cat->style, optarg);
   case OPTION_FULL:
     cat->is_full = true;
     return EXIT_OK;
@@ -167,7 +152,7 @@ static int parse(cat_t *cat, int argc, char **argv, bool *help)
   while (!result && optind < argc)
     cat->bags.items[cat->bags.count++] = argv[optind++];
   if (!result && cat->bags.count == 0) return command_usage_error(cat->command, "missing BAG");
-  bool is_cut = cat->style.form == BAG_CAT_YAML && !cat->is_full;
+  bool is_cut = cat->style.form == MESSAGE_YAML && !cat->is_full;
   cat->style.items_max = is_cut ? ITEMS_DEFAULT : 0;
   return result;
 }
@@ -215,7 +200,7 @@ static const tb__known_definition_t *definition_of(cat_t *cat, const tb_bag_topi
              "its workspace (AMENT_PREFIX_PATH)",
              topic->type, *note ? ": " : "", note);
     leave_out(cat, topic, state, text);
-  } else if (state->known && bag_cat_check_fields(&cat->style, state->known->schema, &error)) {
+  } else if (state->known && message_style_check(&cat->style, state->known->schema, &error)) {
     leave_out(cat, topic, state, error.text);
   }
   return state->is_left_out ? NULL : state->known;
@@ -227,7 +212,7 @@ static const tb__known_definition_t *definition_of(cat_t *cat, const tb_bag_topi
 static int check_types(const cat_t *cat, const tb_bag_info_t *info)
 {
   const char *type = NULL;
-  if (cat->style.form != BAG_CAT_CSV || cat->style.field_count) return EXIT_OK;
+  if (cat->style.form != MESSAGE_CSV || cat->style.field_count) return EXIT_OK;
   for (size_t i = 0; i < info->topic_count; i++) {
     const tb_bag_topic_t *topic = &info->topics[i];
     if (!topic->message_count || !bag_topics_choose(&cat->wanted, topic->name)) continue;
@@ -241,6 +226,61 @@ static int check_types(const cat_t *cat, const tb_bag_info_t *info)
   return EXIT_OK;
 }
 
+/* False: out of memory. */
+static bool print_json(const message_style_t *style, const tb_bag_topic_t *topic,
+                       const tb_bag_message_t *message, json_t *shown)
+{
+  json_t *out = json_object();
+  int64_t publish_ns = message->publish_time_ns;
+  json_put(out, "topic", text_json(topic->name));
+  json_put(out, "type", text_json(topic->type));
+  json_put(out, "log_time_ns", json_integer(message->log_time_ns));
+  json_put(out, "publish_time_ns", publish_ns < 0 ? json_null() : json_integer(publish_ns));
+  if (message->publisher) json_put(out, "publisher", text_json(message->publisher));
+  json_put(out, message_style_key(style), json_incref(shown));
+  return json_print(out, JSON_COMPACT);
+}
+
+static void print_yaml(const message_style_t *style, const tb_bag_topic_t *topic,
+                       const tb_bag_message_t *message, const json_t *shown)
+{
+  text_out("# %s %s %" PRId64 ".%09" PRId64 "\n", topic->name, topic->type,
+           message->log_time_ns / TB_NS_PER_S, message->log_time_ns % TB_NS_PER_S);
+  message_style_yaml(style, shown);
+}
+
+/* False: out of memory. */
+static bool print_csv(message_style_t *style, const tb_bag_topic_t *topic,
+                      const tb_bag_message_t *message, const json_t *shown)
+{
+  json_t *first = json_object();
+  json_put(first, "log_time_ns", json_integer(message->log_time_ns));
+  json_put(first, "topic", text_json(topic->name));
+  if (json_object_size(first) == 2) message_style_csv(style, first, shown);
+  bool is_printed = json_object_size(first) == 2;
+  json_decref(first);
+  return is_printed;
+}
+
+/* TB_ERR_TRUNCATED, TB_ERR_CORRUPT, TB_ERR_UNSUPPORTED: the message is not of the schema;
+ * TB_ERR_NO_MEMORY. */
+static tb_status_t print(message_style_t *style, const tb_bag_topic_t *topic,
+                         const tb_bag_message_t *message, const tb__schema_t *schema)
+{
+  json_t *shown = NULL;
+  bool is_printed = true;
+  tb_status_t status = message_style_decode(style, schema, message->data, message->size, &shown);
+  if (status) return status;
+  if (style->form == MESSAGE_JSON)
+    is_printed = print_json(style, topic, message, shown);
+  else if (style->form == MESSAGE_CSV)
+    is_printed = print_csv(style, topic, message, shown);
+  else
+    print_yaml(style, topic, message, shown);
+  json_decref(shown);
+  return is_printed ? TB_OK : TB_ERR_NO_MEMORY;
+}
+
 /* EXIT_OK, or a message was printed. */
 static int show_message(cat_t *cat, const tb_bag_info_t *info, const tb_bag_message_t *message)
 {
@@ -251,7 +291,7 @@ static int show_message(cat_t *cat, const tb_bag_info_t *info, const tb_bag_mess
   if (state->is_left_out) return EXIT_OK;
   const tb__known_definition_t *known = definition_of(cat, topic, state, message);
   if (state->is_left_out) return EXIT_OK;
-  status = known ? bag_cat_show(&cat->style, topic, message, known->schema) : TB_ERR_CORRUPT;
+  status = known ? print(&cat->style, topic, message, known->schema) : TB_ERR_CORRUPT;
   if (status == TB_ERR_NO_MEMORY) return command_failed(cat->command, status, NULL);
   if (status)
     state->misfits++;

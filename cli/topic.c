@@ -19,7 +19,15 @@
 #define PUBLISHERS    64
 #define STEP_NS       (50 * TB_NS_PER_MS)
 
-enum { OPTION_JSON = 256, OPTION_DURATION, OPTION_FULL, OPTION_ROS1, OPTION_DOMAIN };
+enum {
+  OPTION_JSON = 256,
+  OPTION_CSV,
+  OPTION_FIELD,
+  OPTION_DURATION,
+  OPTION_FULL,
+  OPTION_ROS1,
+  OPTION_DOMAIN,
+};
 
 /* The definition of a type of the queue. */
 typedef struct definition {
@@ -45,7 +53,9 @@ typedef struct topic {
   int64_t previous_ns; /* steady: the last message */
   uint64_t dropped, reported_dropped;
   uint64_t seen;
-  bool is_closed; /* standard output */
+  message_style_t style;
+  const tb__schema_t *shown; /* of the last message */
+  bool is_closed;            /* standard output */
 } topic_t;
 
 void topic_full_name(const char *word, char out[TOPIC_NAME_SIZE])
@@ -129,29 +139,66 @@ static int echo_json(topic_t *topic, const topic_message_t *message, json_t *dec
   json_put(out, "size", json_integer((json_int_t)message->size));
   json_put(out, "latched", json_boolean(message->is_latched));
   json_put(out, "stamp_problem", problem ? json_string(problem) : json_null());
-  json_put(out, "message", decoded ? decoded : json_null());
+  json_put(out, message_style_key(&topic->style), decoded ? json_incref(decoded) : json_null());
   return json_finish(topic->arguments->command, out, EXIT_OK);
+}
+
+/* A table has the columns of one type: another one gets a header of its own. */
+static void echo_csv(topic_t *topic, const topic_message_t *message, const tb__schema_t *schema,
+                     const json_t *decoded)
+{
+  json_t *first = json_object();
+  json_put(first, "received_ns", json_integer(message->received_ns));
+  if (topic->shown != schema) topic->style.has_header = false;
+  topic->shown = schema;
+  message_style_csv(&topic->style, first, decoded);
+  json_decref(first);
+}
+
+static void echo_yaml(const topic_t *topic, topic_stamp_t stamp, const json_t *decoded)
+{
+  const char *problem = topic_stamp_problem(stamp);
+  if (problem) text_out("# the stamp is %s\n", stamp == TOPIC_STAMP_ZERO ? "0" : problem);
+  message_style_yaml(&topic->style, decoded);
+}
+
+/* The first message of a type: whether it has the fields. */
+static int check_fields(const topic_t *topic, const tb__schema_t *schema)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  if (!schema || schema == topic->shown || !topic->style.field_count) return EXIT_OK;
+  tb_status_t status = message_style_check(&topic->style, schema, &error);
+  if (status == TB_ERR_NO_MEMORY) return command_failed(topic->arguments->command, status, NULL);
+  return status ? command_usage_error(topic->arguments->command, "%s: %s", topic->arguments->word,
+                                      error.text)
+                : EXIT_OK;
 }
 
 static int echo(topic_t *topic, const topic_message_t *message, topic_stamp_t stamp)
 {
   const command_t *command = topic->arguments->command;
   const tb__known_definition_t *known = definition_of(topic, message);
-  const char *problem = topic_stamp_problem(stamp);
+  const tb__schema_t *schema = known ? known->schema : NULL;
+  message_form_t form = topic->style.form;
   json_t *decoded = NULL;
-  tb_status_t status = known ? message_json(known->schema, message->data, message->size,
-                                            (size_t)topic->arguments->items_max, &decoded)
-                             : TB_ERR_NOT_FOUND;
+  int result = check_fields(topic, schema);
+  if (result) return result;
+  tb_status_t status = TB_ERR_NOT_FOUND;
+  if (schema)
+    status = message_style_decode(&topic->style, schema, message->data, message->size, &decoded);
   if (status == TB_ERR_NO_MEMORY) return command_failed(command, status, NULL);
-  if (topic->arguments->json) return echo_json(topic, message, decoded, problem);
-  if (problem) text_out("# the stamp is %s\n", stamp == TOPIC_STAMP_ZERO ? "0" : problem);
-  if (decoded)
-    message_print_yaml(decoded);
+  if (form == MESSAGE_JSON)
+    result = echo_json(topic, message, decoded, topic_stamp_problem(stamp));
+  else if (!decoded)
+    text_out("# %zu bytes that are not of the definition\n%s", message->size,
+             form == MESSAGE_YAML ? "---\n" : "");
+  else if (form == MESSAGE_CSV)
+    echo_csv(topic, message, schema, decoded);
   else
-    text_out("# %zu bytes that are not of the definition\n", message->size);
-  text_out("---\n");
+    echo_yaml(topic, stamp, decoded);
+  if (form != MESSAGE_CSV) topic->shown = schema;
   json_decref(decoded);
-  return EXIT_OK;
+  return result;
 }
 
 static int take_message(topic_t *topic, const topic_message_t *message)
@@ -192,7 +239,7 @@ static int report(topic_t *topic, const topic_stats_t *stats, double seconds, bo
   const topic_arguments_t *arguments = topic->arguments;
   int result = EXIT_OK;
   if (arguments->verb == TOPIC_ECHO) return EXIT_OK;
-  if (arguments->json) {
+  if (arguments->style.form == MESSAGE_JSON) {
     json_t *out = topic_stats_json(stats, seconds, topic->dropped);
     if (is_summary) json_put(out, "summary", json_true());
     result = json_finish(arguments->command, out, EXIT_OK);
@@ -267,7 +314,7 @@ static void topic_close(topic_t *topic)
 static int run_topic(const topic_arguments_t *arguments, const topic_graph_t *graph)
 {
   static topic_t topic; /* large */
-  topic = (topic_t){.arguments = arguments, .graph = graph};
+  topic = (topic_t){.arguments = arguments, .graph = graph, .style = arguments->style};
   command_show_log(arguments->command);
   command_catch_signals();
   tb_status_t status = topic_queue_open(&topic.queue);
@@ -284,15 +331,19 @@ static int run_topic(const topic_arguments_t *arguments, const topic_graph_t *gr
 static bool parse(topic_arguments_t *arguments, int option, char **argv)
 {
   const command_t *command = arguments->command;
+  message_style_t *style = &arguments->style;
   switch (option) {
   case OPTION_JSON:
-    arguments->json = true;
-    return true;
+    return !message_style_take_form(command, style, MESSAGE_JSON);
+  case OPTION_CSV:
+    return !message_style_take_form(command, style, MESSAGE_CSV);
+  case OPTION_FIELD:
+    return !message_style_take_field(command, style, optarg);
   case OPTION_ROS1:
     arguments->ros1 = true;
     return true;
   case OPTION_FULL:
-    arguments->items_max = 0;
+    style->items_max = 0;
     return true;
   case OPTION_DURATION:
     return command_parse_limit(command, "--duration", optarg, &arguments->duration);
@@ -326,6 +377,8 @@ static int take_words(topic_arguments_t *arguments, int argc, char **argv)
     return command_usage_error(command, "%s takes a topic", verbs[verb]);
   if (index < argc || (verb == TOPIC_LIST && arguments->word))
     return command_usage_error(command, "unexpected argument '%s'", argv[argc - 1]);
+  if (verb != TOPIC_ECHO && (arguments->style.form == MESSAGE_CSV || arguments->style.field_count))
+    return command_usage_error(command, "--csv and --field are of 'topic echo'");
   if (arguments->word && strlen(arguments->word) >= TOPIC_NAME_SIZE - 1)
     return command_usage_error(command, "the name of the topic is too long");
   return EXIT_OK;
@@ -335,6 +388,8 @@ static int run(const command_t *command, int argc, char **argv)
 {
   static const struct option options[] = {
       {"json", no_argument, NULL, OPTION_JSON},
+      {"csv", no_argument, NULL, OPTION_CSV},
+      {"field", required_argument, NULL, OPTION_FIELD},
       {"duration", required_argument, NULL, OPTION_DURATION},
       {"full", no_argument, NULL, OPTION_FULL},
       {"ros1", no_argument, NULL, OPTION_ROS1},
@@ -342,7 +397,8 @@ static int run(const command_t *command, int argc, char **argv)
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  topic_arguments_t arguments = {.command = command, .items_max = ITEMS_DEFAULT, .domain = -1};
+  topic_arguments_t arguments = {
+      .command = command, .style.items_max = ITEMS_DEFAULT, .domain = -1};
   if (argc > 1 && strcmp(argv[1], "pub") == 0) /* which has options of its own */
     return command_topic_pub.run(&command_topic_pub, argc - 1, argv + 1);
   for (int option; (option = command_next_option(argc, argv, ":hn:", options)) != -1;) {
@@ -363,7 +419,8 @@ const command_t command_topic = {
     .name = "topic",
     .summary = "list topics; their messages, rate, size and delay; publish",
     .usage = "timebase topic list | echo TOPIC | hz TOPIC | bw TOPIC | delay TOPIC\n"
-             "       [-n N] [--duration S] [--full] [--json] [--domain N | --ros1]\n"
+             "       [-n N] [--duration S] [--full] [--json | --csv] [--field PATH]...\n"
+             "       [--domain N | --ros1]\n"
              "       timebase topic pub TOPIC TYPE [YAML] ...",
     .help =
         "Shows topics of a ROS 2 graph, or of a ROS 1 graph, with no ROS installed. Definitions\n"
@@ -391,6 +448,12 @@ const command_t command_topic = {
         "one\n"
         "                a second with all of rate, size and delay, the last with \"summary\": "
         "true\n"
+        "                With --field \"fields\" instead of \"message\"\n"
+        "  --csv         echo: the system time of receipt in ns, and a column for each field, with "
+        "a\n"
+        "                header; arrays are one column, as JSON\n"
+        "  --field PATH  echo: only this field, such as header.stamp or position[0]; may be given\n"
+        "                several times\n"
         "  --domain N    DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  --ros1        the graph of the ROS 1 master of ROS_MASTER_URI\n"
         "  -h, --help    this text\n\n"

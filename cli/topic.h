@@ -7,6 +7,7 @@
 #include <timebase/steady_clock.h>
 
 #include "command.h"
+#include "message_style.h"
 
 struct topic_queue;
 struct tb__schema;
@@ -17,10 +18,10 @@ typedef struct topic_arguments {
   const command_t *command;
   topic_verb_t verb;
   const char *word; /* the topic; NULL: none */
-  bool json, ros1;
+  message_style_t style;
+  bool ros1;
   int domain;             /* -1: ROS_DOMAIN_ID */
   int count;              /* messages; 0: any number */
-  int items_max;          /* of an array; 0: all */
   tb_duration_t duration; /* 0: until a signal */
 } topic_arguments_t;
 

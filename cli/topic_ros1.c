@@ -69,7 +69,7 @@ static int ros1_list(const topic_arguments_t *arguments)
   int result = ros1_join(arguments->command, &context);
   tb_status_t status = result ? TB_OK : tb_ros1_graph_take(context, LIMIT, &graph, &error);
   if (status) result = command_failed(arguments->command, status, &error);
-  if (!result && arguments->json) {
+  if (!result && arguments->style.form == MESSAGE_JSON) {
     json_t *list = json_array();
     for (size_t i = 0; i < graph->topic_count; i++)
       json_push(list, topic_json(&graph->topics[i]));

@@ -107,7 +107,7 @@ static int ros2_list(const topic_arguments_t *arguments)
   graph_view_t view;
   int result = graph_view_open(arguments->command, arguments->domain, &view);
   if (!result) result = graph_view_settle(&view, arguments->duration, NULL, NULL);
-  if (!result && arguments->json)
+  if (!result && arguments->style.form == MESSAGE_JSON)
     result = json_finish(arguments->command, topics_json(view.snapshot), EXIT_OK);
   else if (!result)
     print_topics(view.snapshot);

@@ -87,6 +87,35 @@ class TopicTest(ObservingTest):
         self.assertEqual(messages[0]["pose"], {"position": {"x": 1.5, "y": 0.0, "z": 0.0},
                                                "orientation": {"x": 0.0, "y": 0.0, "z": 0.0, "w": 1.0}})
 
+    def test_echo_of_fields(self):
+        """As columns, as an object, or alone; a type that lacks one is refused."""
+        pub = self.pub("-r", "20", "-p", "0", "/pose", "geometry_msgs/PoseStamped",
+                       "{header: {frame_id: 'a, b'}, pose: {position: {x: 1.5, y: -2}}}")
+        fields = "--field", "pose.position", "--field", "header.frame_id"
+        for words, header, line in (
+            (("--csv",), "header.stamp.sec,header.stamp.nanosec,header.frame_id,pose.position.x,pose.position.y,"
+             "pose.position.z,pose.orientation.x,pose.orientation.y,pose.orientation.z,pose.orientation.w",
+             '0,0,"a, b",1.5,-2,0,0,0,0,1'),
+            (("--csv", *fields), "pose.position,header.frame_id", '"{""x"": 1.5, ""y"": -2.0, ""z"": 0.0}","a, b"'),
+        ):
+            status, out, errors = self.result("topic", "echo", "/pose", "-n", "2", *words)
+            self.assertEqual(status, 0, errors)
+            names, *lines = out.splitlines()
+            self.assertEqual(names, "received_ns," + header)
+            self.assertEqual([re.sub(r"^\d{19},", "", one) for one in lines], [line] * 2)
+        status, out, errors = self.result("topic", "echo", "/pose", "-n", "1", "--json", *fields)
+        self.assertEqual((status, json.loads(out)["fields"]),
+                         (0, {"pose.position": {"x": 1.5, "y": -2.0, "z": 0.0}, "header.frame_id": "a, b"}), errors)
+        status, out, errors = self.result("topic", "echo", "/pose", "-n", "1", "--field", "pose.position.y")
+        self.assertEqual((status, out), (0, "# the stamp is 0\n-2.0\n---\n"), errors)
+        status, out, errors = self.result("topic", "echo", "/pose", "--field", "pose.size")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("/pose: field path 'pose.size': geometry_msgs/msg/Pose has no field", errors)
+        status, out, errors = self.result("topic", "hz", "/pose", "--csv")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("--csv and --field are of 'topic echo'", errors)
+        self.end_pub(pub)
+
     def test_pub_of_standard_input(self):
         echo = self.topic("echo", "--json", "/in", "-n", "1")
         pub = self.pub("-1", "--stdin", "/in", "std_msgs/msg/String", stdin=subprocess.PIPE)
