@@ -241,6 +241,11 @@ TB_API void tb_bag_reader_close(tb_bag_reader_t *reader);
 /** NULL only for NULL; constant while the reader is open. [any thread] */
 TB_API const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader);
 
+/** What wrote the files, as the header of the first MCAP file that names it has it, such as
+ * "timebase 0.1.0"; empty if none does, as in other formats. NULL only for NULL; constant while the
+ * reader is open. [any thread] */
+TB_API const char *tb_bag_reader_library(const tb_bag_reader_t *reader);
+
 /** The next message by log time, over all files; equal times keep the order of files, then of rows.
  * TB_ERR_END after the last one, again at each call. Any other error is about one row or one file,
  * which *error names; the next call continues after it, so a loop until TB_ERR_END always ends:

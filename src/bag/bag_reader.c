@@ -94,6 +94,7 @@ static tb_status_t take_info(tb_bag_reader_t *reader, tb__bag_source_t *source,
   if (status) return status;
   merge_extent(reader, source, info);
   take_text(&reader->ros_distro, &info->ros_distro);
+  take_text(&reader->library, &info->library);
   take_text(&reader->damage, &info->damage);
   if (info->losses) tb__log(TB_LOG_WARN, "%s: %s", source->path, info->losses);
   if (info->is_unclosed && !source->is_left_out) reader->info.unclosed_count++;
@@ -470,4 +471,10 @@ const tb_bag_info_t *tb_bag_reader_info(const tb_bag_reader_t *reader)
 {
   if (!reader) return NULL;
   return &reader->info;
+}
+
+const char *tb_bag_reader_library(const tb_bag_reader_t *reader)
+{
+  if (!reader) return NULL;
+  return reader->library ? reader->library : "";
 }

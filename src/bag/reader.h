@@ -55,6 +55,7 @@ struct tb_bag_reader {
   bool *is_cdr;   /* by topic */
   bool is_sparse; /* many messages or payloads are not wanted */
   char *ros_distro;
+  char *library; /* that wrote it, or NULL */
   char *damage;
   const char *chunk_format; /* static, or NULL */
   const char **files;       /* by source, for the info */

@@ -89,4 +89,5 @@ void tb__bag_reader_free_texts(tb_bag_reader_t *reader)
   }
   free(reader->notes);
   free(reader->ros_distro);
+  free(reader->library);
 }

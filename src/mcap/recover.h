@@ -48,10 +48,11 @@ typedef struct tb__mcap_losses {
 tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *path,
                                   const char *name, const tb_bag_limits_t *limits,
                                   tb__bag_file_t **out, tb_error_t *error) TB_WARN_UNUSED;
-/* The losses are reported as those of the file, which takes them over unless this fails. */
+/* The losses are reported as those of the file, and the library as what wrote it; it takes both
+ * over unless this fails. */
 tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
                                     const char *name, const tb_bag_limits_t *limits,
-                                    const tb__mcap_losses_t *losses, tb__bag_file_t **out,
-                                    tb_error_t *error) TB_WARN_UNUSED;
+                                    const tb__mcap_losses_t *losses, char *library,
+                                    tb__bag_file_t **out, tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/no_memory.h"
+#include "mcap/header.h"
 #include "mcap/mcap_format.h"
 #include "mcap/recover.h"
 #include "storage/storage.h"
@@ -61,6 +62,16 @@ static tb_status_t describe(const tb__mcap_recovery_t *all, char **first, tb__mc
   return tb__no_memory(error);
 }
 
+/* The copy names us. */
+static tb_status_t find_library(const char *path, const char *name, char **out, tb_error_t *error)
+{
+  tb__bag_input_t input;
+  tb_status_t status = tb__bag_input_open(path, name, &input, error);
+  if (!status) status = tb__mcap_header_library(&input, out, error);
+  tb__bag_input_close(&input);
+  return status;
+}
+
 tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *path,
                                   const char *name, const tb_bag_limits_t *limits,
                                   tb__bag_file_t **out, tb_error_t *error)
@@ -70,17 +81,21 @@ tb_status_t tb__mcap_salvage_open(const tb__bag_storage_t *storage, const char *
   tb__mcap_losses_t losses = {0};
   tb__temporary_t copy = {0};
   tb__mcap_recovery_t all;
+  char *library = NULL;
   tb_status_t status = tb__temporary_make(path, "", &copy, error);
   if (!status)
     status = tb__mcap_recover_within(limits, path, name, copy.path, &options, on_loss, &seen, &all,
                                      error);
   if (!status) status = describe(&all, &seen.first, &losses, error);
+  if (!status) status = find_library(path, name, &library, error);
   if (!status)
-    status = tb__mcap_open_recovered(storage, copy.path, name, limits, &losses, out, error);
+    status =
+        tb__mcap_open_recovered(storage, copy.path, name, limits, &losses, library, out, error);
   tb__temporary_forget(&copy);
   free(seen.first);
   if (!status) return TB_OK;
   free(losses.first);
   free(losses.in_all);
+  free(library);
   return status;
 }

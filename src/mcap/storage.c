@@ -5,6 +5,7 @@
 
 #include "base/no_memory.h"
 #include "mcap/extra_records.h"
+#include "mcap/header.h"
 #include "mcap/mcap_format.h"
 #include "mcap/order.h"
 #include "mcap/recover.h"
@@ -20,6 +21,7 @@ typedef struct mcap_file {
   tb__bag_item_t item;      /* the row that step gave */
   tb_error_t damage;        /* for a row that has no content */
   tb__mcap_losses_t losses; /* when it was recovered */
+  char *library;            /* that wrote it, before it was recovered */
   char **callers; /* by channel: the node that sent, "" without one; NULL: not looked up */
   size_t caller_count;
 } mcap_file_t;
@@ -41,6 +43,7 @@ static void mcap_close(tb__bag_file_t *base)
   free(file->callers);
   free(file->losses.first);
   free(file->losses.in_all);
+  free(file->library);
   free(file);
 }
 
@@ -53,6 +56,7 @@ static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
   file->is_unpacked = strcmp(path, name) != 0;
   tb_status_t status = tb__bag_input_open(path, name, &file->input, error);
   file->input.limits = *limits;
+  if (!status) status = tb__mcap_header_library(&file->input, &file->library, error);
   if (!status) status = tb__mcap_index_load(&file->input, &file->index, error);
   if (status) {
     mcap_close(&file->base);
@@ -65,12 +69,16 @@ static tb_status_t mcap_open(const tb__bag_storage_t *storage, const char *path,
 
 tb_status_t tb__mcap_open_recovered(const tb__bag_storage_t *storage, const char *path,
                                     const char *name, const tb_bag_limits_t *limits,
-                                    const tb__mcap_losses_t *losses, tb__bag_file_t **out,
-                                    tb_error_t *error)
+                                    const tb__mcap_losses_t *losses, char *library,
+                                    tb__bag_file_t **out, tb_error_t *error)
 {
   tb_status_t status = mcap_open(storage, path, name, limits, out, error);
-  if (!status) mcap_file(*out)->losses = *losses;
-  return status;
+  if (status) return status;
+  mcap_file_t *file = mcap_file(*out);
+  file->losses = *losses;
+  free(file->library);
+  file->library = library;
+  return TB_OK;
 }
 
 /* "" if the key is not there. */
@@ -191,8 +199,10 @@ static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out
   out->metadata = index->metadata ? strdup(index->metadata) : NULL;
   out->ros_distro = index->ros_distro ? strdup(index->ros_distro) : NULL;
   out->oddity = index->oddity ? strdup(index->oddity) : NULL;
-  bool failed = (index->metadata && !out->metadata) || (index->oddity && !out->oddity) ||
-                (index->ros_distro && !out->ros_distro) || !fill_losses(file, out);
+  out->library = strdup(file->library);
+  bool failed = !out->library || (index->metadata && !out->metadata) ||
+                (index->oddity && !out->oddity) || (index->ros_distro && !out->ros_distro) ||
+                !fill_losses(file, out);
   return failed ? tb__no_memory(error) : TB_OK;
 }
 

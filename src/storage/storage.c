@@ -17,6 +17,7 @@ void tb__bag_file_info_fini(tb__bag_file_info_t *info)
   free(info->topics);
   free(info->metadata);
   free(info->ros_distro);
+  free(info->library);
   free(info->damage);
   free(info->oddity);
   free(info->losses);

@@ -46,6 +46,7 @@ typedef struct tb__bag_file_info {
   int64_t end_ns;
   char *metadata;           /* metadata that the file itself carries (YAML), or NULL */
   char *ros_distro;         /* or NULL */
+  char *library;            /* that wrote the file, or NULL */
   const char *chunk_format; /* how its chunks are compressed, static; NULL: they are not */
   char *damage;             /* what is wrong with a file that can still be read, or NULL */
   char *oddity;             /* the same, where nothing is lost by it, or NULL */

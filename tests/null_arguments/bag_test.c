@@ -29,6 +29,7 @@ static void test_bag_reader(void **state)
   REFUSED(tb_bag_reader_open_many(ANY, 1, NULL, NULL, NULL));
   NOTHING(tb_bag_reader_close(NULL));
   ZERO(tb_bag_reader_info(NULL));
+  ZERO(tb_bag_reader_library(NULL));
   REFUSED(tb_bag_reader_next(NULL, ANY, NULL));
   REFUSED(tb_bag_reader_next(ANY, NULL, NULL));
   REFUSED(tb_bag_reader_seek(NULL, 1));
