@@ -56,6 +56,8 @@ static bool add_message(bag_info_t *info, const tb_bag_message_t *message)
   if (info->message_count == 0 || time_ns > info->end_ns) info->end_ns = time_ns;
   topic->count++;
   info->message_count++;
+  if (topic->has_calls && !bag_service_calls_add(&topic->calls, message->data, message->size))
+    return false;
   return !topic->digest || bag_digest_add(topic->digest, message->data, message->size);
 }
 
@@ -73,6 +75,9 @@ static tb_status_t read_bag(bag_info_t *info, tb_bag_reader_t *reader)
   tb_bag_message_t message;
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = info->has_digests ? make_digests(info) : TB_OK;
+  for (size_t i = 0; i < info->bag->topic_count; i++)
+    info->topics[i].has_calls =
+        (info->has_digests || info->is_verbose) && bag_info_is_service(&info->bag->topics[i]);
   progress_span(info->bag->start_ns, info->bag->end_ns, 0, 1);
   while (!status) {
     tb_status_t read = tb_bag_reader_next(reader, &message, &error);
@@ -143,6 +148,7 @@ static int show(const command_t *command, const arguments_t *arguments, tb_bag_r
                 bag_info_t *info)
 {
   info->bag = tb_bag_reader_info(reader);
+  info->library = tb_bag_reader_library(reader);
   info->has_digests = arguments->digest;
   info->is_verbose = arguments->verbose;
   if (info->bag->damage) note_damage(info, info->bag->damage);
@@ -161,8 +167,10 @@ static int show(const command_t *command, const arguments_t *arguments, tb_bag_r
     bag_info_print(info);
   if (!status && arguments->json && !arguments->names && !bag_info_print_json(info))
     status = TB_ERR_NO_MEMORY;
-  for (size_t i = 0; info->topics && i < info->bag->topic_count; i++)
+  for (size_t i = 0; info->topics && i < info->bag->topic_count; i++) {
     bag_digest_destroy(info->topics[i].digest);
+    bag_service_calls_release(&info->topics[i].calls);
+  }
   free(order);
   free(info->topics);
   bag_evidence_release(&info->evidence);
@@ -253,18 +261,25 @@ const command_t command_bag_info = {
         "only found by --scan and 'timebase bag check'.\n\n"
         "  --scan             read topic and time of every message; payloads that cannot be read\n"
         "                     may then count as messages. Also rate and longest gap of topics\n"
-        "  -v, --verbose      also QoS and size of topics, and how much is saved by compression;\n"
-        "                     reads every message in full\n"
+        "  -v, --verbose      also QoS and size of topics, requests and responses of services "
+        "(one\n"
+        "                     that both sides recorded counts once), and how much is saved by\n"
+        "                     compression; reads every message in full\n"
         "  -t, --topic-name   only the names of topics\n"
         "  -s, --storage ID   no effect: the format is told from the files\n"
         "  --sort ORDER       of topics: recorded (default), name, type or count\n"
-        "  --json             one JSON object: storage, files, size, message_count, start_ns,\n"
+        "  --json             one JSON object: storage, library (that wrote MCAP, or null), files, "
+        "size, message_count, start_ns,\n"
         "                     end_ns, ros_distro (if known),\n"
         "                     counts (what they rest on: summary, metadata, rows, messages),\n"
-        "                     compression, topics (name, type, serialization_format, count, and\n"
+        "                     compression, compression_ratio (size of the files by that of the\n"
+        "                     payloads; with --digest or -v, or else null), topics (name, type, "
+        "serialization_format, count, and\n"
         "                     where messages were counted first_ns, last_ns, rate_hz,\n"
-        "                     longest_gap_ns; with --digest or -v size, of payloads; qos),\n"
-        "                     services (name, type, count of events); where they apply:\n"
+        "                     longest_gap_ns; with --digest or -v size, of payloads; qos,\n"
+        "                     qos_recorded), services (name, type, count of events,\n"
+        "                     request_count and response_count; with --digest or -v, or else\n"
+        "                     null); where they apply:\n"
         "                     manifest (text, name, mode), points (where messages were counted:\n"
         "                     at which the recorder read all clocks), odd (list of contradictions\n"
         "                     that lose nothing), damaged (the reason), unclosed (true: not "

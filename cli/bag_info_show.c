@@ -40,6 +40,12 @@ const char *bag_info_file(const bag_info_t *info, size_t index)
   return file + strspn(file, "/");
 }
 
+bool bag_info_is_service(const tb_bag_topic_t *topic)
+{
+  size_t length = strlen(topic->name), end = strlen(SERVICE_EVENTS);
+  return length > end && strcmp(topic->name + length - end, SERVICE_EVENTS) == 0;
+}
+
 double bag_info_rate(const bag_info_t *info, size_t topic)
 {
   const bag_info_topic_t *seen = &info->topics[topic];
@@ -111,6 +117,10 @@ static bool is_transient_local(const tb_qos_t *qos)
 static void print_details(const bag_info_t *info, size_t index)
 {
   const tb_qos_t *qos = &info->bag->topics[index].qos;
+  if (info->bag->topics[index].qos_origin == TB_BAG_QOS_DEFAULT) {
+    text_out("    QoS not recorded; %" PRIu64 " bytes\n", info->topics[index].bytes);
+    return;
+  }
   text_out("    %s, %s, ", reliabilities[!is_reliable(qos)],
            is_transient_local(qos) ? "transient_local" : "volatile");
   if (qos->history == TB_QOS_KEEP_ALL)
@@ -118,13 +128,6 @@ static void print_details(const bag_info_t *info, size_t index)
   else
     text_out("keep_last %d", (int)qos->depth);
   text_out("; %" PRIu64 " bytes\n", info->topics[index].bytes);
-}
-
-/* Whether it has the events of a service. */
-static bool is_service(const tb_bag_topic_t *topic)
-{
-  size_t length = strlen(topic->name), end = strlen(SERVICE_EVENTS);
-  return length > end && strcmp(topic->name + length - end, SERVICE_EVENTS) == 0;
 }
 
 static int service_length(const tb_bag_topic_t *topic)
@@ -140,17 +143,27 @@ static int service_type_length(const tb_bag_topic_t *topic)
                                                                                  : length);
 }
 
+static void print_calls(const bag_info_topic_t *seen)
+{
+  uint64_t requests = seen->calls.requests.count, responses = seen->calls.responses.count;
+  if (seen->has_calls)
+    text_out("; %" PRIu64 " request%s, %" PRIu64 " response%s", requests, bag_plural(requests),
+             responses, bag_plural(responses));
+}
+
 static void print_services(const bag_info_t *info)
 {
   bool is_first = true;
   for (size_t i = 0; i < info->bag->topic_count; i++) {
     const tb_bag_topic_t *topic = &info->bag->topics[info->order[i]];
     uint64_t count = info->topics[info->order[i]].count;
-    if (!is_service(topic)) continue;
+    if (!bag_info_is_service(topic)) continue;
     if (is_first) text_out("services:\n");
     is_first = false;
-    text_out("  %.*s  %.*s  %" PRIu64 " event%s\n", service_length(topic), topic->name,
+    text_out("  %.*s  %.*s  %" PRIu64 " event%s", service_length(topic), topic->name,
              service_type_length(topic), topic->type, count, bag_plural(count));
+    if (info->is_verbose) print_calls(&info->topics[info->order[i]]);
+    text_out("\n");
   }
 }
 
@@ -164,14 +177,14 @@ static void print_topics(const bag_info_t *info)
 {
   size_t columns[3] = {0}; /* names, types, counts */
   for (size_t i = 0; i < info->bag->topic_count; i++) {
-    if (is_service(&info->bag->topics[i])) continue;
+    if (bag_info_is_service(&info->bag->topics[i])) continue;
     widen(&columns[0], (size_t)text_columns(info->bag->topics[i].name));
     widen(&columns[1], type_length(&info->bag->topics[i]));
     widen(&columns[2], (size_t)snprintf(NULL, 0, "%" PRIu64, info->topics[i].count));
   }
   text_out("topics:\n");
   for (size_t i = 0; i < info->bag->topic_count; i++) {
-    if (is_service(&info->bag->topics[info->order[i]])) continue;
+    if (bag_info_is_service(&info->bag->topics[info->order[i]])) continue;
     print_topic(info, info->order[i], columns);
     if (info->is_verbose) print_details(info, info->order[i]);
   }
@@ -186,13 +199,21 @@ static uint64_t payload_size(const bag_info_t *info)
   return size;
 }
 
-/* Of payloads and files: the files have indexes and definitions too. */
+/* Of files and payloads: the files have indexes and definitions too. 0: payloads were not read, or
+ * there are none. */
+static double compression_ratio(const bag_info_t *info)
+{
+  uint64_t payload = payload_size(info);
+  bool is_known = (info->is_verbose || info->has_digests) && payload > 0;
+  return is_known ? (double)bag_file_size(info->bag) / (double)payload : 0;
+}
+
 static void print_ratio(const bag_info_t *info)
 {
-  uint64_t payload = payload_size(info), size = bag_file_size(info->bag);
-  if (info->is_verbose && payload > 0)
+  double ratio = compression_ratio(info);
+  if (info->is_verbose && ratio > 0)
     text_out("%-13s %" PRIu64 " bytes of messages; the files have %.3g times that\n",
-             "payload:", payload, (double)size / (double)payload);
+             "payload:", payload_size(info), ratio);
 }
 
 /* Only for a folder: a single file need not have any; a bad one is reported as damage. */
@@ -273,6 +294,7 @@ void bag_info_print(const bag_info_t *info)
   char compression[40];
   bag_info_compression(info, compression, sizeof compression);
   text_out("%-13s %s\n", "storage:", info->bag->storage_id);
+  if (*info->library) text_out("%-13s %s\n", "library:", info->library);
   for (size_t i = 0; i < info->bag->file_count; i++)
     text_out("%-13s %s\n", i ? "" : "files:", bag_info_file(info, i));
   text_out("%-13s %" PRIu64 " bytes\n", "size:", bag_file_size(info->bag));
@@ -296,8 +318,9 @@ void bag_info_print(const bag_info_t *info)
   for (size_t i = 0; i < info->bag->oddity_count; i++)
     text_out("%-13s %s\n", i ? "" : "odd:", info->bag->oddities[i]);
   if (lacks_metadata(info))
-    text_out("%-13s missing: not closed, or lost; everything is read from the files\n",
-             "metadata:");
+    text_out(
+        "%-13s missing: not closed, or lost; topics, times and counts are those of the files\n",
+        "metadata:");
   if (info->damage[0])
     text_out("%-13s %s\n", is_unclosed(info) ? "unclosed:" : "damaged:", info->damage);
   if (info->refused.status) text_out("%-13s %s\n", "not read:", info->refused.text);
@@ -318,17 +341,24 @@ static json_t *json_qos(const tb_qos_t *qos)
                    (json_int_t)qos->depth);
 }
 
+static json_t *json_calls(const bag_info_topic_t *seen, const bag_service_call_set_t *calls)
+{
+  return seen->has_calls ? json_integer((json_int_t)calls->count) : json_null();
+}
+
 static json_t *json_services(const bag_info_t *info)
 {
   json_t *list = json_array();
   for (size_t i = 0; i < info->bag->topic_count; i++) {
     const tb_bag_topic_t *topic = &info->bag->topics[info->order[i]];
-    if (!is_service(topic)) continue;
+    if (!bag_info_is_service(topic)) continue;
     char *name = strndup(topic->name, (size_t)service_length(topic));
     char *type = strndup(topic->type, (size_t)service_type_length(topic));
-    json_push(list, json_pack("{s:o, s:o, s:I}", "name", text_json(name ? name : ""), "type",
-                              text_json(type ? type : ""), "count",
-                              (json_int_t)info->topics[info->order[i]].count));
+    const bag_info_topic_t *seen = &info->topics[info->order[i]];
+    json_push(list, json_pack("{s:o, s:o, s:I, s:o, s:o}", "name", text_json(name ? name : ""),
+                              "type", text_json(type ? type : ""), "count", (json_int_t)seen->count,
+                              "request_count", json_calls(seen, &seen->calls.requests),
+                              "response_count", json_calls(seen, &seen->calls.responses)));
     free(name);
     free(type);
   }
@@ -351,6 +381,8 @@ static json_t *json_topic(const bag_info_t *info, size_t index)
     json_put(object, "longest_gap_ns", json_time(seen->longest_gap_ns, seen->count));
   }
   if (object) json_put(object, "qos", json_qos(&topic->qos));
+  if (object)
+    json_put(object, "qos_recorded", json_boolean(topic->qos_origin != TB_BAG_QOS_DEFAULT));
   if (object && (info->has_digests || info->is_verbose))
     json_put(object, "size", json_integer((json_int_t)seen->bytes));
   if (object && info->has_digests) {
@@ -409,6 +441,9 @@ static json_t *json_bag(const bag_info_t *info)
       json_time(info->start_ns, info->message_count), "end_ns",
       json_time(info->end_ns, info->message_count), "compression", compression, "topics", topics);
   if (object) json_put(object, "size", json_integer((json_int_t)bag_file_size(info->bag)));
+  double ratio = compression_ratio(info);
+  if (object) json_put(object, "library", *info->library ? text_json(info->library) : json_null());
+  if (object) json_put(object, "compression_ratio", ratio > 0 ? json_real(ratio) : json_null());
   if (object) json_put(object, "services", json_services(info));
   if (object && *info->bag->ros_distro)
     json_put(object, "ros_distro", text_json(info->bag->ros_distro));

@@ -15,6 +15,7 @@ import resource
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -131,6 +132,8 @@ class InfoTest(BagTest):
                 "start_ns": 1000,
                 "end_ns": 1099,
                 "compression": "none",
+                "compression_ratio": None,
+                "library": None,
                 "services": [],
                 "topics": [
                     {
@@ -143,6 +146,7 @@ class InfoTest(BagTest):
                         "rate_hz": 5e8,
                         "longest_gap_ns": 2,
                         "qos": qos,
+                        "qos_recorded": False,
                     },
                     {
                         "name": "/b",
@@ -154,6 +158,7 @@ class InfoTest(BagTest):
                         "rate_hz": 5e8,
                         "longest_gap_ns": 2,
                         "qos": qos,
+                        "qos_recorded": False,
                     },
                 ],
             },
@@ -282,7 +287,7 @@ class InfoTest(BagTest):
             "  /b          std_msgs/msg/Header  5 messages\n"
             "  /long/name  an/msg/Odd (xcdr2)   1 message\n"
             f"  /{'x' * 80}  an/msg/Other         0 messages\n"
-            "metadata:     missing: not closed, or lost; everything is read from the files\n",
+            "metadata:     missing: not closed, or lost; topics, times and counts are those of the files\n",
             text,
         )
         alone = self.run_bag("info", self.path("bag", "bag_0.db3")).stdout
@@ -295,6 +300,74 @@ class InfoTest(BagTest):
             for index in range(start, 100, 2):
                 digest.update(payload(index))
             self.assertEqual(topic["sha256"], digest.hexdigest())
+
+    def test_the_library_and_the_ratio(self):
+        bag = bag_make(self.path("bag"), files=2)
+        self.assertNotIn("library:", self.run_bag("info", bag, "-v").stdout)
+        self.run_bag("convert", bag, "-o", self.path("mcap"))
+        name = self.path("mcap", "mcap_0.mcap")
+        with open(name, "rb") as file:
+            data = file.read()
+        size = int.from_bytes(data[25:29], "little")
+        library = data[29 : 29 + size].decode()
+        self.assertRegex(library, r"^timebase \d")
+        for path in self.path("mcap"), name:
+            self.assertEqual(self.info(path)["library"], library)
+            self.assertIn(f"library:      {library}\n", self.run_bag("info", path).stdout)
+        # Of a damaged file it is not the library that made the copy which is read.
+        with open(name, "wb") as file:
+            file.write(data[:29] + b"another"[:size].ljust(size, b"!") + data[29 + size : len(data) // 2])
+        info = self.info(name)
+        self.assertEqual(info["library"], "another".ljust(size, "!"))
+        payloads = sum(len(payload(index)) for index in range(100))
+        for option in "-v", "--digest":
+            info = self.info(bag, option)
+            self.assertAlmostEqual(info["compression_ratio"], info["size"] / payloads)
+        self.assertIn(f"have {info['compression_ratio']:.3g} times", self.run_bag("info", bag, "-v").stdout)
+        self.assertIsNone(self.info(bag_make(self.path("empty"), count=0), "-v")["compression_ratio"])
+
+    def test_requests_and_responses_of_services(self):
+        def event(kind, client, sequence):
+            head = struct.pack("<BxxxiI16sxxxxq", kind, 1, 2, client, sequence)
+            return HEADER + head + struct.pack("<II", 0, 0)
+
+        kind = "example_interfaces/srv/AddTwoInts_Event"
+        events = [event(kind, b"a", 1) for kind in range(4)]  # both sides recorded it
+        events += [event(1, b"a", 2), event(1, b"b", 1), event(2, b"b", 1), event(1, b"b", 2), payload(0)]
+        messages = [(0, 1000 + i, data) for i, data in enumerate(events)]
+        bag = sqlite_bag_make(
+            self.path("bag.db3"),
+            [("/add/_service_event", kind), ("/topic", "std_msgs/msg/String")],
+            [*messages, (1, 2000, events[0])],
+        )
+        service = {"name": "/add", "type": "example_interfaces/srv/AddTwoInts", "count": 9}
+        line = "  /add  example_interfaces/srv/AddTwoInts  9 events"
+        for options in ([], ["--scan"]):
+            expected = {**service, "request_count": None, "response_count": None}
+            self.assertEqual(self.info(bag, *options)["services"], [expected])
+            self.assertIn(f"{line}\n", self.run_bag("info", bag, *options).stdout)
+        for options in (["-v"], ["--digest"]):
+            expected = {**service, "request_count": 4, "response_count": 2}
+            self.assertEqual(self.info(bag, *options)["services"], [expected])
+        self.assertIn(f"{line}; 4 requests, 2 responses\n", self.run_bag("info", bag, "-v").stdout)
+
+    def test_qos_that_was_not_recorded(self):
+        bag = bag_make(self.path("bag"))
+        self.assertIn("    QoS not recorded; ", self.run_bag("info", bag, "-v").stdout)
+        database = sqlite3.connect(self.path("bag", "bag_0.db3"))
+        database.execute(
+            "UPDATE topics SET offered_qos_profiles = '- history: 3\n  depth: 0\n  reliability: 2\n"
+            "  durability: 2\n  deadline: {sec: 0, nsec: 0}\n  lifespan: {sec: 0, nsec: 0}\n"
+            "  liveliness: 1\n  liveliness_lease_duration: {sec: 0, nsec: 0}\n"
+            "  avoid_ros_namespace_conventions: false' WHERE id = 1"
+        )
+        database.commit()
+        database.close()
+        os.remove(self.path("bag", "metadata.yaml"))
+        text = self.run_bag("info", bag, "-v").stdout
+        self.assertIn("    best_effort, volatile, keep_last 10; ", text)
+        self.assertIn("    QoS not recorded; ", text)
+        self.assertEqual([t["qos_recorded"] for t in self.info(bag)["topics"]], [True, False])
 
     def test_a_bag_without_messages(self):
         info = self.info(bag_make(self.path("bag"), count=0), "--scan")
