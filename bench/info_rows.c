@@ -143,6 +143,7 @@ static bool make_file(const char *path)
   uint64_t first = (uint64_t)ftello(file.out), step = CHUNK_LENGTH + INDEX_LENGTH;
   put_chunk(&file, first, CHUNK_NS);
   uint64_t end = first + CHUNKS * step;
+  put_chunk(&file, end - step, CHUNKS * (uint64_t)CHUNK_NS);
   fseeko(file.out, (off_t)end, SEEK_SET);
   to = bytes + TB__MCAP_HEAD_SIZE;
   tb__mcap_put_u32(&to, 0);

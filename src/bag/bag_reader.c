@@ -117,6 +117,8 @@ static tb_status_t survey_file(tb_bag_reader_t *reader, size_t index, tb_error_t
     tb__bag_file_info_t info = {0};
     source->file->is_estimate_enough =
         reader->options.counts == TB_BAG_COUNTS_SUMMARY && tb__bag_part_metadata(source->part);
+    source->file->is_count_needed =
+        reader->options.counts != TB_BAG_COUNTS_AUTO && !source->file->is_estimate_enough;
     status = source->part->storage->read_info(source->file, &info, &detail);
     if (!status) status = take_info(reader, source, &info, &detail);
     if (!status) status = tb__bag_reader_find_file_runs(reader, source, &detail);

@@ -117,11 +117,16 @@ static size_t compress_chunk(const tb__test_mcap_t *mcap, uint8_t **out)
   return size;
 }
 
+static bool has_index(const tb__test_mcap_t *mcap, uint16_t id)
+{
+  return mcap->chunk_counts[id] > 0 && !mcap->has_no_indexes;
+}
+
 /* Its times and offsets are not looked at by the reader. */
 static void add_message_indexes(tb__test_mcap_t *mcap)
 {
   for (uint16_t id = 0; id < 16; id++) {
-    if (mcap->chunk_counts[id] == 0) continue;
+    if (!has_index(mcap, id)) continue;
     size_t size = 16 * (size_t)mcap->chunk_counts[id];
     uint8_t *out = extend(&mcap->file, TB__MCAP_HEAD_SIZE + 6 + size);
     tb__mcap_put_head(&out, TB__MCAP_MESSAGE_INDEX, 6 + size);
@@ -135,15 +140,20 @@ static void add_chunk_index(tb__test_mcap_t *mcap, size_t chunk, size_t indexes,
 {
   uint8_t content[1024], *out = content;
   unsigned channels = 0;
+  uint64_t place = indexes;
   tb__mcap_put_u64(&out, mcap->chunk_start_ns);
   tb__mcap_put_u64(&out, mcap->chunk_end_ns);
   tb__mcap_put_u64(&out, chunk);
   tb__mcap_put_u64(&out, indexes - chunk);
   for (uint16_t id = 0; id < 16; id++)
-    channels += mcap->chunk_counts[id] > 0;
+    channels += has_index(mcap, id);
   tb__mcap_put_u32(&out, 10 * channels);
-  memset(out, 0, 10 * channels);
-  out += 10 * channels;
+  for (uint16_t id = 0; id < 16; id++) {
+    if (!has_index(mcap, id)) continue;
+    tb__mcap_put_u16(&out, id);
+    tb__mcap_put_u64(&out, place);
+    place += TB__MCAP_HEAD_SIZE + 6 + 16 * mcap->chunk_counts[id];
+  }
   tb__mcap_put_u64(&out, mcap->file.size - indexes);
   tb__mcap_put_text(&out, tb__mcap_text(""));
   tb__mcap_put_u64(&out, stored);

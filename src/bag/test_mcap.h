@@ -25,6 +25,7 @@ typedef struct tb__test_mcap {
   unsigned channels, chunks, attachments, metadata;
   bool lies_about_times; /* the next chunk says that it starts 1 ns later */
   bool claims_start_0;   /* in the statistics */
+  bool has_no_indexes;   /* of the messages in chunks */
 } tb__test_mcap_t;
 
 void tb__test_mcap_begin(tb__test_mcap_t *mcap);

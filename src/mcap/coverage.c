@@ -92,11 +92,32 @@ static tb_status_t pass_to_end(walk_t *walk, tb_error_t *error)
   }
 }
 
+/* The times in its head must be those of the summary. What is not the head of a chunk is reported
+ * when it is read. */
+static tb_status_t check_head(walk_t *walk, const tb__bag_block_t *block, tb_error_t *error)
+{
+  uint8_t head[TB__MCAP_HEAD_SIZE + 16];
+  tb_status_t status = tb__bag_input_read(walk->input, block->offset, head, sizeof head, error);
+  if (status || head[0] != TB__MCAP_CHUNK) return status;
+  tb__mcap_cursor_t cursor = tb__mcap_cursor(head + TB__MCAP_HEAD_SIZE, 16);
+  uint64_t start_ns = tb__mcap_take_u64(&cursor), end_ns = tb__mcap_take_u64(&cursor);
+  if (start_ns == block->start_ns && end_ns == block->end_ns) return TB_OK;
+  walk->offset = block->offset;
+  return contradicts(walk, "the chunk has other times than the summary lists", error);
+}
+
+static tb_status_t check_heads(walk_t *walk, const tb__mcap_index_t *index, tb_error_t *error)
+{
+  size_t count = index->block_count;
+  tb_status_t status = count > 0 ? check_head(walk, &index->blocks[0], error) : TB_OK;
+  return !status && count > 1 ? check_head(walk, &index->blocks[count - 1], error) : status;
+}
+
 tb_status_t tb__mcap_check_coverage(const tb__bag_input_t *input, const tb__mcap_index_t *index,
                                     uint64_t summary_start, tb_error_t *error)
 {
   walk_t walk = {.input = input, .offset = TB__MCAP_MAGIC_SIZE, .end = summary_start};
-  tb_status_t status = TB_OK;
+  tb_status_t status = check_heads(&walk, index, error);
   for (size_t i = 0; i < index->block_count && !status; i++) {
     const tb__bag_block_t *block = &index->blocks[i];
     status = pass(&walk, block->offset, error);

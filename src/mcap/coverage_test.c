@@ -175,6 +175,90 @@ static void test_definitions_that_differ_in_the_summary(void **state)
   assert_read(&mcap, 2 * PER_CHUNK, 1, "the summary defines a channel or schema differently");
 }
 
+/* Two channels whose numbers are the other's, with the right sum. */
+static void test_counts_of_channels_that_the_indexes_contradict(void **state)
+{
+  (void)state;
+  tb__test_mcap_t mcap = {0};
+  begin(&mcap, 2);
+  tb__test_mcap_chunk_begin(&mcap, TB__MCAP_NONE);
+  tb__test_mcap_channel(&mcap, 2, "/b", "std_msgs/msg/String");
+  for (unsigned i = 0; i < 3; i++)
+    tb__test_mcap_message(&mcap, 2 - i % 2, 1500 + i, "\0\1\0\0", 4);
+  tb__test_mcap_chunk_end(&mcap);
+  mcap.counts[1]--;
+  mcap.counts[2]++;
+  assert_read(&mcap, 2 * PER_CHUNK + 3, 0,
+              "its statistics and its index count a channel differently");
+}
+
+static void put_time(tb__test_mcap_t *mcap, size_t entry, size_t place, uint64_t time_ns)
+{
+  uint8_t *at = mcap->chunk_index.bytes + entry + TB__MCAP_HEAD_SIZE + place;
+  tb__mcap_put_u64(&at, time_ns);
+}
+
+/* Statistics and index agree on them. */
+static void test_times_that_the_chunks_contradict(void **state)
+{
+  (void)state;
+  const char *said = "the chunk has other times than the summary lists";
+  for (unsigned chunks = 1; chunks < 4; chunks += 2) {
+    tb__test_mcap_t mcap = {0};
+    begin(&mcap, chunks);
+    put_time(&mcap, 0, 0, 1);
+    mcap.start_ns = 1;
+    assert_read(&mcap, (uint64_t)chunks * PER_CHUNK, 0, said);
+    begin(&mcap, chunks);
+    size_t entry = mcap.chunk_index.size / chunks * (chunks - 1);
+    put_time(&mcap, entry, 8, 9000);
+    mcap.end_ns = 9000;
+    assert_read(&mcap, (uint64_t)chunks * PER_CHUNK, 0, said);
+  }
+}
+
+/* Opens the file so that it is counted by its summary, if that can be confirmed. */
+static void assert_counted(tb_bag_counts_t counts, uint64_t messages, tb_bag_counted_t counted,
+                           const char *odd)
+{
+  tb_bag_reader_t *reader = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  options.counts = counts;
+  if (tb_bag_reader_open(path, &options, &reader, &error)) fail_msg("%s", error.text);
+  const tb_bag_info_t *info = tb_bag_reader_info(reader);
+  assert_int_equal(info->message_count, messages);
+  assert_int_equal(info->topics[0].message_count, messages);
+  assert_int_equal(info->counted, counted);
+  assert_int_equal(info->oddity_count, odd ? 1 : 0);
+  if (odd && !strstr(info->oddities[0], odd)) fail_msg("\"%s\"", info->oddities[0]);
+  for (uint64_t i = 0; i < 2 * PER_CHUNK; i++) {
+    tb_bag_message_t message;
+    assert_ok(tb_bag_reader_next(reader, &message, &error));
+    assert_int_equal(message.log_time_ns, 1000 + i);
+  }
+  tb_bag_reader_close(reader);
+}
+
+/* Without message indexes only the statistics count messages. */
+static void test_counts_that_nothing_confirms(void **state)
+{
+  (void)state;
+  for (unsigned hidden = 0; hidden < 4; hidden += 3) {
+    tb__test_mcap_t mcap = {.has_no_indexes = true};
+    begin(&mcap, 2);
+    mcap.counts[1] -= hidden;
+    tb__test_mcap_end(&mcap, true);
+    tb__test_mcap_save(&mcap, path);
+    tb__test_mcap_fini(&mcap);
+    const char *odd =
+        hidden ? "the summary's count of messages is wrong: 7, and there are 10" : NULL;
+    assert_counted(TB_BAG_COUNTS_SUMMARY, 2 * PER_CHUNK, TB_BAG_COUNTED_MESSAGES, odd);
+    assert_counted(TB_BAG_COUNTS_EXACT, 2 * PER_CHUNK, TB_BAG_COUNTED_MESSAGES, odd);
+    assert_counted(TB_BAG_COUNTS_AUTO, 2 * PER_CHUNK - hidden, TB_BAG_COUNTED_SUMMARY, NULL);
+  }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
@@ -185,6 +269,9 @@ int main(void)
       TEST(test_statistics_that_contradict_the_rest),
       TEST(test_a_chunk_hidden_among_message_indexes),
       TEST(test_definitions_that_differ_in_the_summary),
+      TEST(test_counts_of_channels_that_the_indexes_contradict),
+      TEST(test_times_that_the_chunks_contradict),
+      TEST(test_counts_that_nothing_confirms),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,3 +250,33 @@ tb_status_t tb__mcap_index_load(tb__bag_input_t *input, tb__mcap_index_t *out, t
     *error = reason;
   return status ? status : number_rows(input, out, error);
 }
+
+static tb_status_t compare_claims(const tb__bag_input_t *input, tb__mcap_index_t *index,
+                                  const tb__mcap_claims_t *claims, tb_error_t *error)
+{
+  tb_error_t detail = TB_ERROR_INIT;
+  for (size_t i = 0; i < index->block_count; i++)
+    if (index->blocks[i].kind == TB__BAG_BLOCK_DAMAGE) return TB_OK;
+  if (claims->messages == index->message_count) return TB_OK;
+  tb__bag_input_error(input, TB_ERR_INVALID, input->size, &detail,
+                      "the summary's count of messages is wrong: %llu, and there are %llu; it is "
+                      "not used",
+                      (unsigned long long)claims->messages,
+                      (unsigned long long)index->message_count);
+  return note_oddity(index, detail.text, error);
+}
+
+tb_status_t tb__mcap_index_scan(tb__bag_input_t *input, tb__mcap_index_t *index, tb_error_t *error)
+{
+  tb__mcap_index_t scanned = {0};
+  tb_status_t status = scan(input, &scanned, error);
+  if (!status) status = number_rows(input, &scanned, error);
+  if (!status) status = compare_claims(input, &scanned, &index->claims, error);
+  if (status) {
+    tb__mcap_index_fini(&scanned);
+    return status;
+  }
+  tb__mcap_index_fini(index);
+  *index = scanned;
+  return TB_OK;
+}

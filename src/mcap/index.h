@@ -23,6 +23,7 @@ typedef struct tb__mcap_index {
   char *ros_distro;     /* or NULL */
   char *oddity;         /* a contradiction in the file by which nothing is lost, or NULL */
   bool is_of_summary;   /* it has not been compared with the chunks */
+  bool is_indexed;      /* message indexes count its messages as the summary does */
   tb__mcap_claims_t claims;
 } tb__mcap_index_t;
 
@@ -31,6 +32,9 @@ typedef struct tb__mcap_index {
 tb_status_t tb__mcap_index_load(tb__bag_input_t *input, tb__mcap_index_t *out,
                                 tb_error_t *error) TB_WARN_UNUSED;
 void tb__mcap_index_fini(tb__mcap_index_t *index);
+/* In the place of what a summary says, what a scan finds; on failure the index stays. */
+tb_status_t tb__mcap_index_scan(tb__bag_input_t *input, tb__mcap_index_t *index,
+                                tb_error_t *error) TB_WARN_UNUSED;
 
 /* TB_ERR_NOT_FOUND: the file has no summary, or none that covers its messages.
  * TB_ERR_INVALID: it contradicts itself or the data. TB_ERR_TRUNCATED, TB_ERR_CORRUPT: it cannot be

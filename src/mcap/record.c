@@ -165,7 +165,9 @@ bool tb__mcap_parse_chunk_index(const void *content, size_t size, tb__mcap_chunk
   out->end_ns = tb__mcap_take_u64(&cursor);
   out->offset = tb__mcap_take_u64(&cursor);
   out->length = tb__mcap_take_u64(&cursor);
-  size_t map_size = tb__mcap_take_map(&cursor).left;
+  tb__mcap_cursor_t map = tb__mcap_take_map(&cursor);
+  size_t map_size = map.left;
+  out->offsets = map.at;
   out->channel_count = (uint32_t)(map_size / 10);
   out->index_length = tb__mcap_take_u64(&cursor);
   tb__mcap_take_text(&cursor);

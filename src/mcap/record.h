@@ -88,6 +88,7 @@ typedef struct tb__mcap_chunk_index {
   uint64_t offset, length; /* of the record */
   uint64_t index_length;
   uint32_t channel_count; /* that have a message index */
+  const uint8_t *offsets; /* of those indexes: pairs of uint16 and uint64 */
   uint64_t stored_size, size;
 } tb__mcap_chunk_index_t;
 

@@ -183,11 +183,22 @@ static bool fill_losses(const mcap_file_t *file, tb__bag_file_info_t *out)
   return out->damage && out->losses;
 }
 
+static tb_status_t scan(mcap_file_t *file, tb_error_t *error)
+{
+  tb__mcap_order_fini(&file->order);
+  tb_status_t status = tb__mcap_index_scan(&file->input, &file->index, error);
+  tb__mcap_order_init(&file->order, &file->input, &file->index);
+  return status;
+}
+
 static tb_status_t mcap_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out, tb_error_t *error)
 {
-  const mcap_file_t *file = mcap_file(base);
+  mcap_file_t *file = mcap_file(base);
   const tb__mcap_index_t *index = &file->index;
-  tb_status_t status = fill_topics(file, out, error);
+  tb_status_t status = TB_OK;
+  if (base->is_count_needed && index->is_of_summary && !index->is_indexed)
+    status = scan(file, error);
+  if (!status) status = fill_topics(file, out, error);
   if (!status) status = find_chunk_format(file, &out->chunk_format, error);
   if (status) return status;
   out->message_count = index->message_count;

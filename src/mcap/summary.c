@@ -8,6 +8,15 @@
 
 #define MAX_SUMMARY  (UINT64_C(256) << 20)
 #define MAX_METADATA (UINT64_C(16) << 20)
+#define INDEX_HEAD   UINT64_C(15) /* bytes of a message index before its entries */
+#define PLACE_SIZE   10           /* bytes of an entry of the map of offsets */
+#define FEW_PLACES   64
+
+/* Of a message index. */
+typedef struct place {
+  uint64_t offset;
+  uint16_t channel;
+} place_t;
 
 typedef struct summary {
   tb__bag_input_t *input;
@@ -21,6 +30,11 @@ typedef struct summary {
   uint32_t crc;    /* of what was taken */
   uint64_t indexed_messages;
   bool is_indexed; /* every chunk has a count of messages */
+  /* By channel, of the message indexes; NULL: there are none, or they cannot be told apart. */
+  uint64_t *channel_counts;
+  bool has_no_channel_counts;
+  place_t *places; /* of the indexes of one chunk */
+  size_t place_capacity;
 } summary_t;
 
 static tb_status_t corrupt(const summary_t *summary, uint64_t offset, const char *what,
@@ -57,6 +71,76 @@ static tb_status_t read_footer(tb__bag_input_t *input, tb__mcap_footer_t *out, t
   return TB_OK;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+  uint64_t x = ((const place_t *)a)->offset, y = ((const place_t *)b)->offset;
+  return (x > y) - (x < y);
+}
+
+/* Writers list them in any order. */
+static void sort_places(place_t *places, size_t count)
+{
+  if (count > FEW_PLACES) {
+    qsort(places, count, sizeof *places, compare_places);
+    return;
+  }
+  for (size_t i = 1; i < count; i++) {
+    place_t moved = places[i];
+    size_t at = i;
+    for (; at > 0 && places[at - 1].offset > moved.offset; at--)
+      places[at] = places[at - 1];
+    places[at] = moved;
+  }
+}
+
+static tb_status_t list_places(summary_t *summary, const tb__mcap_chunk_index_t *chunk,
+                               tb_error_t *error)
+{
+  size_t count = chunk->channel_count;
+  if (count > summary->place_capacity) {
+    place_t *grown = reallocarray(summary->places, 2 * count, sizeof *grown);
+    if (!grown) return tb__no_memory(error);
+    summary->places = grown;
+    summary->place_capacity = 2 * count;
+  }
+  const uint8_t *at = chunk->offsets;
+  bool is_sorted = true;
+  for (size_t i = 0; i < count; i++, at += PLACE_SIZE) {
+    uint64_t offset;
+    uint16_t channel;
+    memcpy(&channel, at, sizeof channel);
+    memcpy(&offset, at + sizeof channel, sizeof offset);
+    summary->places[i] = (place_t){le64toh(offset), le16toh(channel)};
+    is_sorted = is_sorted && (i == 0 || summary->places[i - 1].offset < summary->places[i].offset);
+  }
+  if (!is_sorted) sort_places(summary->places, count);
+  return TB_OK;
+}
+
+/* The indexes follow the chunk, one after another: where the next one begins is the end of one. */
+static tb_status_t count_channels(summary_t *summary, const tb__mcap_chunk_index_t *chunk,
+                                  tb_error_t *error)
+{
+  uint64_t begin = chunk->offset + chunk->length, end = begin + chunk->index_length;
+  if (summary->has_no_channel_counts) return TB_OK;
+  if (!summary->channel_counts)
+    summary->channel_counts = calloc(TB__MCAP_IDS, sizeof *summary->channel_counts);
+  if (!summary->channel_counts) return tb__no_memory(error);
+  tb_status_t status = list_places(summary, chunk, error);
+  for (size_t i = 0; i < chunk->channel_count && !status; i++) {
+    const place_t *place = &summary->places[i];
+    uint64_t next = i + 1 < chunk->channel_count ? place[1].offset : end;
+    uint64_t size = next - place->offset;
+    if (place->offset < begin || place->offset > next || next > end || size < INDEX_HEAD ||
+        (size - INDEX_HEAD) % 16 != 0) {
+      summary->has_no_channel_counts = true;
+      return TB_OK;
+    }
+    summary->channel_counts[place->channel] += (size - INDEX_HEAD) / 16;
+  }
+  return status;
+}
+
 static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *content, size_t size,
                               tb_error_t *error)
 {
@@ -66,7 +150,7 @@ static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *conte
       chunk.length < TB__MCAP_HEAD_SIZE + TB__MCAP_CHUNK_SIZE || chunk.start_ns > chunk.end_ns ||
       chunk.stored_size > chunk.length || chunk.size > UINT32_MAX)
     return corrupt(summary, at, "an entry of the chunk index is damaged", error);
-  uint64_t heads = UINT64_C(15) * chunk.channel_count;
+  uint64_t heads = INDEX_HEAD * chunk.channel_count;
   bool is_indexed = chunk.channel_count > 0 && chunk.index_length >= heads;
   summary->is_indexed = summary->is_indexed && is_indexed;
   uint64_t room = summary->start - chunk.offset - chunk.length;
@@ -82,7 +166,8 @@ static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *conte
                            .is_counted = is_indexed};
   if (is_indexed) block.message_count = (chunk.index_length - heads) / 16;
   summary->indexed_messages += block.message_count;
-  return tb__mcap_index_add(summary->index, &block, error);
+  tb_status_t status = is_indexed ? count_channels(summary, &chunk, error) : TB_OK;
+  return status ? status : tb__mcap_index_add(summary->index, &block, error);
 }
 
 static tb_status_t take_metadata_index(summary_t *summary, uint64_t at, const void *content,
@@ -167,6 +252,8 @@ static tb_status_t take_all(summary_t *summary, uint64_t end, tb_error_t *error)
 static tb_status_t take_counts(summary_t *summary, tb_error_t *error)
 {
   uint64_t sum = 0;
+  bool has_counts =
+      summary->is_indexed && summary->channel_counts && !summary->has_no_channel_counts;
   tb__mcap_cursor_t counts = summary->statistics.counts;
   while (counts.left > 0) {
     uint16_t id = tb__mcap_take_u16(&counts);
@@ -174,6 +261,9 @@ static tb_status_t take_counts(summary_t *summary, tb_error_t *error)
     tb_status_t status = tb__mcap_definitions_count(&summary->index->definitions, id, count, error);
     if (status) return status;
     if (__builtin_add_overflow(sum, count, &sum)) sum = UINT64_MAX;
+    if (has_counts && summary->channel_counts[id] != count)
+      return contradicts(summary, "its statistics and its index count a channel differently",
+                         error);
   }
   return sum == summary->statistics.message_count
              ? TB_OK
@@ -194,7 +284,8 @@ static tb_status_t use_statistics(summary_t *summary, tb_error_t *error)
     return contradicts(summary, "its statistics and its index count chunks differently", error);
   if (statistics->channel_count != index->definitions.channel_count)
     return contradicts(summary, "its statistics give a wrong number of channels", error);
-  if (summary->is_indexed && summary->indexed_messages != statistics->message_count)
+  if (summary->is_indexed ? summary->indexed_messages != statistics->message_count
+                          : summary->indexed_messages > statistics->message_count)
     return contradicts(summary, "its statistics and its index count messages differently", error);
   if (statistics->start_ns > statistics->end_ns)
     return contradicts(summary, "its times are reversed", error);
@@ -300,6 +391,9 @@ tb_status_t tb__mcap_summary_load(tb__bag_input_t *input, tb__mcap_index_t *inde
   if (!status) status = tb__mcap_check_coverage(input, index, summary.start, error);
   if (!status) status = read_metadata(&summary, error);
   free(summary.counts);
+  free(summary.channel_counts);
+  free(summary.places);
+  index->is_indexed = summary.is_indexed;
   index->is_of_summary = !status;
   return status;
 }

@@ -19,6 +19,8 @@ typedef struct tb__bag_file {
   const tb__bag_storage_t *storage;
   bool is_sparse;          /* a hint, set before seek: the payloads of many rows will not be read */
   bool is_estimate_enough; /* a hint, set before read_info: see tb__bag_file_info_t.is_estimate */
+  bool is_count_needed;    /* a hint, set before read_info: a count that only one place in the file
+                              gives is not enough */
 } tb__bag_file_t;
 
 typedef struct tb__bag_file_topic {
