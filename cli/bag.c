@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <timebase/bag_check.h>
 #include <unistd.h>
 
 static const command_t *const commands[] = {
@@ -122,6 +123,14 @@ void bag_no_topic(const command_t *command, const char *option, const tb_bag_inf
     text_err("%s %s", i ? "," : "", info->topics[nearest[i]].name);
   text_err("\n");
   command_print_usage(command);
+}
+
+void bag_warn_of_names(const command_t *command, const char *path)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  if (tb_bag_check_names(path, &error) != TB_ERR_RANGE) return;
+  command_begin_warning(command);
+  text_err("%s\n", error.text);
 }
 
 int bag_unreadable(const command_t *command, const char *path, tb_status_t status,

@@ -43,6 +43,12 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_bag_check_within(const char *path,
                                                          tb_bag_check_result_t *out,
                                                          tb_error_t *error);
 
+/** Looks at the names of the files of a bag. TB_ERR_RANGE: `path` is a folder without
+ * metadata.yaml, and its files, which are read as one bag, differ by more than a number at the end
+ * of their names, so that they may be several; *error names them. Other errors as in
+ * tb_bag_reader_open. [any thread] [blocks: file system] */
+TB_API TB_WARN_UNUSED tb_status_t tb_bag_check_names(const char *path, tb_error_t *error);
+
 /** What the calls of these names hand over: the size of each struct too, so that it may grow
  * (docs/abi.md). [any thread] as those are. */
 TB_API TB_WARN_UNUSED tb_status_t tb_bag_check_sized(const char *path, tb_bag_finding_fn report,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <timebase/bag_check.h>
 #include <timebase/log.h>
 #include <unistd.h>
 
@@ -373,6 +374,56 @@ static void test_doubtful_qos_is_default_with_a_warning(void **state)
   }
 }
 
+static void append_line(tb_log_level_t level, const char *text, void *user)
+{
+  (void)level;
+  char *lines = user;
+  size_t length = strlen(lines);
+  snprintf(lines + length, 2000 - length, "%s\n", text);
+}
+
+static void assert_notice(const char *const *names, size_t count, const char *said)
+{
+  char lines[2000] = "";
+  make_subfolder("loose");
+  for (size_t i = 0; i < count; i++) {
+    char name[100];
+    snprintf(name, sizeof name, "loose/%s", names[i]);
+    write_db(name, 4, 1, (int64_t)i, 1);
+  }
+  tb_log_set_hook(append_line, lines);
+  char *path = tb__test_path(folder, "loose");
+  tb_error_t error = TB_ERROR_INIT;
+  assert_status(tb_bag_check_names(path, &error), said ? TB_ERR_RANGE : TB_OK);
+  if (said && !strstr(error.text, said)) fail_msg("\"%s\" does not say \"%s\"", error.text, said);
+  tb_bag_reader_t *reader = open_bag("loose", NULL);
+  tb_log_set_hook(NULL, NULL);
+  assert_int_equal(count_and_close(reader), count);
+  if (said && !strstr(lines, said)) fail_msg("\"%s\" does not say \"%s\"", lines, said);
+  if (!said || strchr(lines, '\n')[1]) assert_string_equal(lines, "");
+  for (size_t i = 0; i < count; i++) {
+    char name[100];
+    snprintf(name, sizeof name, "loose/%s", names[i]);
+    char *file = tb__test_path(folder, name);
+    unlink(file);
+    free(file);
+  }
+  assert_int_equal(rmdir(path), 0);
+  free(path);
+}
+
+static void test_files_that_may_not_belong_together(void **state)
+{
+  (void)state;
+  assert_notice((const char *[]){"b_0.db3", "b_1.db3", "b_10.db3"}, 3, NULL);
+  assert_notice((const char *[]){"b.db3", "b1.db3"}, 2, NULL);
+  assert_notice((const char *[]){"2.db3", "10.db3"}, 2, NULL);
+  assert_notice((const char *[]){"b10_0.db3", "b9_0.db3"}, 2,
+                "/loose: its 2 files are read as one recording, though their names differ: "
+                "b9_0.db3, b10_0.db3; name one to read it alone");
+  assert_notice((const char *[]){"b_0.db3", "b_1.db3", "c_0.db3"}, 3, "b_0.db3, b_1.db3, c_0.db3;");
+}
+
 static void test_odd_file_names(void **state)
 {
   (void)state;
@@ -430,6 +481,16 @@ static void test_a_folder_of_bags_is_named_with_what_it_holds(void **state)
   assert_refused("runs", TB_ERR_NOT_FOUND, "a folder with 2 of them: ");
   assert_refused("runs", TB_ERR_NOT_FOUND, "first");
   assert_refused("runs", TB_ERR_NOT_FOUND, "; name one");
+  make_subfolder("days");
+  static const char *const days[] = {"d10", "d9", "d100", "d1", "d30", "d20", "d2"};
+  for (size_t i = 0; i < 7; i++) {
+    char name[40];
+    snprintf(name, sizeof name, "days/%s", days[i]);
+    make_subfolder(name);
+    snprintf(name, sizeof name, "days/%s/metadata.yaml", days[i]);
+    write_text(name, "");
+  }
+  assert_refused("days", TB_ERR_NOT_FOUND, "with 7 of them: d1, d2, d9, d10, d20, ...; name one");
 }
 
 static void test_what_opening_refuses(void **state)
@@ -566,6 +627,7 @@ int main(void)
       TEST(test_counts_of_the_summary),
       TEST(test_qos_of_metadata_goes_first),
       TEST(test_doubtful_qos_is_default_with_a_warning),
+      TEST(test_files_that_may_not_belong_together),
       TEST(test_odd_file_names),
       TEST(test_paths_with_the_folder_before_them),
       TEST(test_paths_outside_are_refused),

@@ -14,6 +14,7 @@
 #include "bag/reader.h"
 #include "base/no_memory.h"
 #include "base/sized.h"
+#include "storage/limits.h"
 
 #define REPORTED_MAX 10000 /* findings that are remembered */
 
@@ -221,5 +222,15 @@ tb_status_t tb_bag_check_within_sized(const char *path, const tb_bag_limits_t *l
   tb_bag_check_result_t filled, *full = TB__SIZED_OUT(out, out_size, filled);
   tb_status_t status = bag_check_within(path, limits, report, user, full, error);
   TB__SIZED_END(status, out, out_size, full);
+  return status;
+}
+
+tb_status_t tb_bag_check_names(const char *path, tb_error_t *error)
+{
+  if (!path || !*path) return tb_error_set(error, TB_ERR_INVALID, "path is NULL or empty");
+  tb__bag_location_t location = {0};
+  tb_status_t status = tb__bag_locate(path, tb__bag_limits(NULL).file_count, &location, error);
+  if (!status && location.notice) status = tb_error_set(error, TB_ERR_RANGE, "%s", location.notice);
+  tb__bag_location_fini(&location);
   return status;
 }

@@ -21,6 +21,7 @@
 
 #define ENTRIES_LOOKED_AT 1000 /* of a folder that is no bag, for a better message */
 #define RECORDINGS_NAMED  5
+#define NAMES_SIZE        400 /* of a list of that many names */
 
 static tb_status_t path_error(tb_error_t *error, const char *path)
 {
@@ -375,29 +376,121 @@ static bool is_recording(const char *folder, const char *name)
   return is_it;
 }
 
-/* People keep recordings in one folder, and name that. */
-static tb_status_t not_a_bag(const tb__bag_location_t *location, tb_error_t *error)
+typedef struct names {
+  char **at;
+  size_t count;
+} names_t;
+
+/* In natural order, of the folder's first entries. Without memory: none. */
+static names_t find_recordings(const char *path)
 {
-  DIR *directory = opendir(location->path);
-  char names[400] = "";
-  size_t length = 0;
-  int found = 0;
+  names_t names = {.at = calloc(ENTRIES_LOOKED_AT, sizeof *names.at)};
+  DIR *directory = names.at ? opendir(path) : NULL;
   struct dirent *entry;
   for (int seen = 0; directory && seen < ENTRIES_LOOKED_AT && (entry = readdir(directory));
        seen++) {
-    if (!is_recording(location->path, entry->d_name)) continue;
-    if (found++ < RECORDINGS_NAMED && length < sizeof names)
-      length += (size_t)snprintf(names + length, sizeof names - length, "%s%.60s",
-                                 length ? ", " : "", entry->d_name);
+    if (!is_recording(path, entry->d_name)) continue;
+    names.at[names.count] = strdup(entry->d_name);
+    names.count += names.at[names.count] != NULL;
   }
   if (directory) closedir(directory);
+  if (names.count) qsort(names.at, names.count, sizeof *names.at, compare_paths);
+  return names;
+}
+
+static const char *name_of(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* The first names of all, without their folders. */
+static void list_names(char *const *paths, size_t count, char out[NAMES_SIZE])
+{
+  size_t length = 0;
+  *out = 0;
+  for (size_t i = 0; i < count && i < RECORDINGS_NAMED; i++)
+    length += (size_t)snprintf(out + length, NAMES_SIZE - length, "%s%.60s", i ? ", " : "",
+                               name_of(paths[i]));
+  if (count > RECORDINGS_NAMED) snprintf(out + length, NAMES_SIZE - length, ", ...");
+}
+
+/* People keep recordings in one folder, and name that. */
+static tb_status_t not_a_bag(const tb__bag_location_t *location, tb_error_t *error)
+{
+  char text[NAMES_SIZE];
+  names_t names = find_recordings(location->path);
+  size_t found = names.count;
+  list_names(names.at, found, text);
+  while (names.count > 0)
+    free(names.at[--names.count]);
+  free(names.at);
   if (found)
     return tb_error_set(error, TB_ERR_NOT_FOUND,
-                        "%s: not a bag but a folder with %d of them: %s%s; name one",
-                        location->path, found, names, found > RECORDINGS_NAMED ? ", ..." : "");
+                        "%s: not a bag but a folder with %zu of them: %s; name one", location->path,
+                        found, text);
   return tb_error_set(error, TB_ERR_NOT_FOUND,
                       "%s: no " METADATA_NAME " and no files of a bag (%s): not a bag",
                       location->path, tb__bag_storage_names());
+}
+
+/* ---- files that may not belong together ---- */
+
+static size_t drop_end(const char *name, size_t length, const char *end)
+{
+  size_t end_length = strlen(end);
+  bool has_it = length > end_length && memcmp(name + length - end_length, end, end_length) == 0;
+  return has_it ? length - end_length : length;
+}
+
+/* Of a file's name without the number at its end, and what separates that. */
+static size_t series_length(const char *name)
+{
+  size_t length = drop_end(name, strlen(name), PACKED);
+  length = drop_end(name, length, ".active");
+  while (length > 0 && name[length - 1] != '.')
+    length--;
+  size_t end = length > 0 ? --length : 0;
+  while (length > 0 && isdigit((unsigned char)name[length - 1]))
+    length--;
+  if (length > 0 && length < end && strchr("_-", name[length - 1])) length--;
+  return length;
+}
+
+/* Bags of ROS 1 that were split have a time before the number too. */
+static bool is_split_with_times(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+  bool is_ros1 = strstr(a + a_length, ".bag") && strstr(b + b_length, ".bag");
+  bool is_same = is_ros1 && a_length == b_length && a[a_length] == '_' && b[b_length] == '_';
+  for (size_t i = 0; is_same && i < a_length; i++)
+    is_same = a[i] == b[i] || (isdigit((unsigned char)a[i]) && isdigit((unsigned char)b[i]));
+  return is_same;
+}
+
+static bool is_same_series(const char *a, const char *b)
+{
+  size_t a_length = series_length(a), b_length = series_length(b);
+  bool is_same = a_length == b_length && memcmp(a, b, a_length) == 0;
+  return is_same || is_split_with_times(a, a_length, b, b_length);
+}
+
+/* A recorder numbers the files of a recording. */
+static tb_status_t note_others(tb__bag_location_t *location, tb_error_t *error)
+{
+  size_t same = 1;
+  while (same < location->file_count &&
+         is_same_series(name_of(location->files[0]), name_of(location->files[same])))
+    same++;
+  if (same >= location->file_count) return TB_OK;
+  char names[NAMES_SIZE];
+  list_names(location->files, location->file_count, names);
+  if (asprintf(&location->notice,
+               "%s: its %zu files are read as one recording, though their names differ: %s; name "
+               "one to read it alone",
+               location->path, location->file_count, names) >= 0)
+    return TB_OK;
+  location->notice = NULL;
+  return tb__no_memory(error);
 }
 
 static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *error)
@@ -415,7 +508,7 @@ static tb_status_t list_directory(tb__bag_location_t *location, tb_error_t *erro
   if (location->file_count == 0) return not_a_bag(location, error);
   qsort(location->files, location->file_count, sizeof *location->files, compare_paths);
   drop_twins(location);
-  return TB_OK;
+  return note_others(location, error);
 }
 
 static void forget_files(tb__bag_location_t *location)
@@ -532,6 +625,7 @@ void tb__bag_location_fini(tb__bag_location_t *location)
   free(location->path);
   free(location->damage);
   free(location->oddity);
+  free(location->notice);
   tb__bag_metadata_fini(&location->metadata);
   *location = (tb__bag_location_t){0};
 }

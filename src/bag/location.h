@@ -14,6 +14,7 @@ typedef struct tb__bag_location {
   tb__bag_compression_t compression; /* as metadata.yaml has it */
   char *damage;                      /* the first thing that was wrong, or NULL */
   char *oddity;                      /* what was wrong with nothing lost, or NULL */
+  char *notice;                      /* that the files may be several recordings, or NULL */
 } tb__bag_location_t;
 
 /* Compressed as a whole: "x.db3.zstd". */

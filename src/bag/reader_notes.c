@@ -77,6 +77,9 @@ static tb_status_t fill_oddities(tb_bag_reader_t *reader, tb_error_t *error)
 tb_status_t tb__bag_reader_fill_texts(tb_bag_reader_t *reader, tb_error_t *error)
 {
   tb_status_t status = fill_distro(reader, error);
+  for (size_t i = 0; i < reader->part_count; i++)
+    if (reader->parts[i].location.notice)
+      tb__log(TB_LOG_WARN, "%s", reader->parts[i].location.notice);
   if (!status) status = fill_oddities(reader, error);
   return status ? status : fill_notes(reader, error);
 }

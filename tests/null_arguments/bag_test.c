@@ -14,6 +14,7 @@
 static void test_bag_check(void **state)
 {
   (void)state;
+  REFUSED(tb_bag_check_names(NULL, NULL));
   REFUSED(tb_bag_check(NULL, NULL, NULL, ANY, NULL));
   REFUSED(tb_bag_check("/nonexistent/bag", NULL, NULL, NULL, NULL));
   REFUSED(tb_bag_check_within(NULL, NULL, NULL, NULL, ANY, NULL));

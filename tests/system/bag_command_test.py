@@ -369,6 +369,22 @@ class InfoTest(BagTest):
         self.assertIn("    QoS not recorded; ", text)
         self.assertEqual([t["qos_recorded"] for t in self.info(bag)["topics"]], [True, False])
 
+    def test_files_that_may_not_belong_together(self):
+        bag = bag_make(self.path("bag"), files=2, metadata=False)
+        for command in ["info"], ["check"]:
+            self.assertEqual(self.run_bag(*command, bag, status=command[0] == "check").stderr, "")
+        os.rename(self.path("bag", "bag_1.db3"), self.path("bag", "other_1.db3"))
+        notice = (
+            f"{bag}: its 2 files are read as one recording, though their names differ: bag_0.db3, other_1.db3; "
+            "name one to read it alone\n"
+        )
+        for command in ["info"], ["info", "-v", "--json"], ["check"]:
+            result = self.run_bag(*command, bag, status=command[0] == "check")
+            self.assertEqual(result.stderr, f"timebase bag {command[0]}: warning: {notice}")
+        self.assertEqual(self.run_bag("info", self.path("bag", "bag_0.db3")).stderr, "")
+        result = self.run_bag("convert", bag, "-o", self.path("out"))
+        self.assertIn(f"timebase bag convert: warning: {notice}", result.stderr)
+
     def test_a_bag_without_messages(self):
         info = self.info(bag_make(self.path("bag"), count=0), "--scan")
         self.assertEqual(self.info(self.path("bag"))["counts"], "metadata")
