@@ -101,8 +101,7 @@ static size_t distance_of(const tb_bag_info_t *info, size_t topic, const char *n
                           info->topics[topic].name + (info->topics[topic].name[0] == '/'));
 }
 
-void bag_no_topic(const command_t *command, const char *option, const tb_bag_info_t *info,
-                  const char *name)
+static void print_no_topic(const char *option, const tb_bag_info_t *info, const char *name)
 {
   size_t nearest[TOPICS_NAMED], count = 0;
   bool has_all = info->topic_count <= TOPICS_NAMED;
@@ -114,7 +113,7 @@ void bag_no_topic(const command_t *command, const char *option, const tb_bag_inf
       if (at < TOPICS_NAMED) nearest[at] = nearest[at - 1];
     if (at < TOPICS_NAMED) nearest[at] = i;
   }
-  text_err("timebase %s: %s: %s has no topic %s; ", command->name, option, info->path, name);
+  text_err("%s: %s has no topic %s; ", option, info->path, name);
   if (count < info->topic_count)
     text_err("nearest of its %zu:", info->topic_count);
   else
@@ -122,6 +121,13 @@ void bag_no_topic(const command_t *command, const char *option, const tb_bag_inf
   for (size_t i = 0; i < count; i++)
     text_err("%s %s", i ? "," : "", info->topics[nearest[i]].name);
   text_err("\n");
+}
+
+void bag_no_topic(const command_t *command, const char *option, const tb_bag_info_t *info,
+                  const char *name)
+{
+  text_err("timebase %s: ", command->name);
+  print_no_topic(option, info, name);
   command_print_usage(command);
 }
 
@@ -131,6 +137,15 @@ void bag_warn_of_names(const command_t *command, const char *path)
   if (tb_bag_check_names(path, &error) != TB_ERR_RANGE) return;
   command_begin_warning(command);
   text_err("%s\n", error.text);
+}
+
+void bag_warn_no_topic(const command_t *command, const char *option, const tb_bag_info_t *info,
+                       const char *name)
+{
+  flockfile(stderr);
+  command_begin_warning(command);
+  print_no_topic(option, info, name);
+  funlockfile(stderr);
 }
 
 int bag_unreadable(const command_t *command, const char *path, tb_status_t status,

@@ -174,6 +174,9 @@ int bag_check_definitions(const command_t *command, const tb_bag_info_t *merged,
 /* Prints that the recording has no such topic, and which names are nearest. */
 void bag_no_topic(const command_t *command, const char *option, const tb_bag_info_t *info,
                   const char *name);
+/* The same as a warning. */
+void bag_warn_no_topic(const command_t *command, const char *option, const tb_bag_info_t *info,
+                       const char *name);
 
 /* Names the commands for a damaged recording, on standard error. */
 void bag_print_hint(const command_t *command, const char *const *paths, size_t count);

@@ -82,19 +82,82 @@ static void print_topics(const tb_bag_info_t *info)
   if (count == 0) text_err(" none");
 }
 
-static bool check_actions(const command_t *command, const char *option, const words_t *actions,
-                          const tb_bag_info_t *info)
+/* Names given with an option. */
+typedef struct names {
+  const char *option;
+  const words_t *words;
+  bool are_actions, are_excluded;
+} names_t;
+
+static bool is_recorded(const names_t *names, size_t word, const tb_bag_info_t *info)
 {
-  for (size_t word = 0; word < actions->count; word++) {
-    const words_t one = {&actions->items[word], 1};
-    size_t i = 0;
-    while (i < info->topic_count && !is_of_actions(&one, info->topics[i].name))
-      i++;
-    if (i < info->topic_count) continue;
-    command_usage_error(command, "%s: %s has no action %s", option, info->path,
-                        actions->items[word]);
-    return false;
+  const words_t one = {&names->words->items[word], 1};
+  if (!names->are_actions) return words_are_topic(*one.items, info);
+  for (size_t i = 0; i < info->topic_count; i++)
+    if (is_of_actions(&one, info->topics[i].name)) return true;
+  return false;
+}
+
+static void warn_of_missing(const command_t *command, const names_t *names, size_t word,
+                            const tb_bag_info_t *info)
+{
+  const char *name = names->words->items[word];
+  if (!names->are_actions) {
+    bag_warn_no_topic(command, names->option, info, name);
+    return;
   }
+  flockfile(stderr);
+  command_begin_warning(command);
+  text_err("%s: %s has no action %s\n", names->option, info->path, name);
+  funlockfile(stderr);
+}
+
+static bool refuse_missing(const command_t *command, const names_t *names, size_t word,
+                           const tb_bag_info_t *info)
+{
+  const char *name = names->words->items[word];
+  if (names->are_actions)
+    command_usage_error(command, "%s: %s has no action %s", names->option, info->path, name);
+  else
+    bag_no_topic(command, names->option, info, name);
+  return false;
+}
+
+/* Whether a name or the expression may choose a topic, or none is given. */
+static bool is_any_left(const bag_topics_t *wanted, const names_t *lists, size_t count,
+                        const tb_bag_info_t *info)
+{
+  size_t words = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (lists[i].are_excluded) continue;
+    for (size_t word = 0; word < lists[i].words->count; word++)
+      if (is_recorded(&lists[i], word, info)) return true;
+    words += lists[i].words->count;
+  }
+  return words == 0 || wanted->regex;
+}
+
+/* False: names are missing, and a message was printed. */
+static bool check_names(const command_t *command, const bag_topics_t *wanted,
+                        const tb_bag_info_t *info)
+{
+  const names_t lists[] = {
+      {"--topics", wanted->topics, false, false},
+      {"--exclude-topics", wanted->exclude_topics, false, true},
+      {"--services", wanted->services, false, false},
+      {"--exclude-services", wanted->exclude_services, false, true},
+      {"--actions", wanted->actions, true, false},
+      {"--exclude-actions", wanted->exclude_actions, true, true},
+  };
+  size_t count = sizeof lists / sizeof *lists;
+  bool may_warn = wanted->skips_missing && is_any_left(wanted, lists, count, info);
+  for (size_t i = 0; i < count; i++)
+    for (size_t word = 0; word < lists[i].words->count; word++) {
+      if (is_recorded(&lists[i], word, info)) continue;
+      bool is_warning = may_warn || (wanted->skips_missing && lists[i].are_excluded);
+      if (!is_warning) return refuse_missing(command, &lists[i], word, info);
+      warn_of_missing(command, &lists[i], word, info);
+    }
   return true;
 }
 
@@ -188,12 +251,7 @@ static int open_with(filter_t *filter, const command_t *command, tb_bag_reader_t
   if (result) return result;
   const tb_bag_info_t *info = tb_bag_reader_info(whole);
   result = EXIT_USAGE;
-  if (words_check_topics(wanted->topics, command, "--topics", info) &&
-      words_check_topics(wanted->exclude_topics, command, "--exclude-topics", info) &&
-      words_check_topics(wanted->services, command, "--services", info) &&
-      words_check_topics(wanted->exclude_services, command, "--exclude-services", info) &&
-      check_actions(command, "--actions", wanted->actions, info) &&
-      check_actions(command, "--exclude-actions", wanted->exclude_actions, info)) {
+  if (check_names(command, wanted, info)) {
     command_show_log(command);
     result = open_filtered(filter, command, info, out);
   }

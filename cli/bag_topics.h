@@ -14,6 +14,7 @@ typedef struct bag_topics {
   const words_t *actions, *exclude_actions;   /* names, of all of their topics */
   const char *regex, *exclude_regex;          /* NULL: none */
   size_t run; /* 0: the only one, or the first inside of a .bag; of several recordings all */
+  bool skips_missing; /* names that are not recorded are warned of, unless that leaves nothing */
   tb_bag_limits_t limits;
 } bag_topics_t;
 

@@ -12,6 +12,7 @@ static bag_topics_t topics_of(const play_arguments_t *arguments, size_t run)
                         .regex = arguments->regex,
                         .exclude_regex = arguments->exclude_regex,
                         .run = run,
+                        .skips_missing = true,
                         .limits = arguments->limits};
 }
 

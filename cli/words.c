@@ -24,15 +24,19 @@ bool words_have_topic(const words_t *words, const char *topic)
   return false;
 }
 
+bool words_are_topic(const char *word, const tb_bag_info_t *info)
+{
+  const words_t one = {&word, 1};
+  for (size_t i = 0; i < info->topic_count; i++)
+    if (words_have_topic(&one, info->topics[i].name)) return true;
+  return false;
+}
+
 bool words_check_topics(const words_t *words, const command_t *command, const char *option,
                         const tb_bag_info_t *info)
 {
   for (size_t word = 0; word < words->count; word++) {
-    const words_t one = {&words->items[word], 1};
-    size_t i = 0;
-    while (i < info->topic_count && !words_have_topic(&one, info->topics[i].name))
-      i++;
-    if (i < info->topic_count) continue;
+    if (words_are_topic(words->items[word], info)) continue;
     bag_no_topic(command, option, info, words->items[word]);
     return false;
   }

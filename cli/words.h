@@ -19,6 +19,9 @@ const char *words_without_slash(const char *name);
 /* A slash at the start makes no difference. */
 bool words_have_topic(const words_t *words, const char *topic);
 
+/* Whether a recording has a topic of that name. */
+bool words_are_topic(const char *word, const tb_bag_info_t *info);
+
 /* False: a recording lacks one of these topics, and a message was printed. */
 bool words_check_topics(const words_t *words, const command_t *command, const char *option,
                         const tb_bag_info_t *info);

@@ -17,6 +17,7 @@ import unittest
 
 import command_test
 from command_test import CommandTest
+from sqlite_bag import sqlite_bag_make
 
 BAG = None
 
@@ -87,6 +88,48 @@ class OptionsTest(CommandTest):
         status, _, err = self.result("bag", "play", BAG, "--services", "/add")
         self.assertEqual(status, 2)
         self.assertIn("has no topic /add/_service_event", err)
+
+    def test_names_that_are_not_recorded(self):
+        """As by rosbag2, the rest is played; an error is only what leaves nothing."""
+        for verb in ("play", "burst"):
+            rate = ("--rate", "max") if verb == "play" else ()
+            for words, missing in (
+                (("--topics", "/chatter", "/chater", "--exclude-topics", "none"),
+                 ("--topics: .* has no topic /chater; it has /chatter", "--exclude-topics: .* has no topic none; ")),
+                (("--services", "/add", "--topics", "/chatter"), ("--services: .* has no topic /add/_service_event; ",)),
+                (("--services", "/add", "-e", "^/chatter$"), ("--services: .* has no topic /add/_service_event; ",)),
+                (("--topics", "/chatter", "--actions", "/go", "--exclude-actions", "/run", "--exclude-services", "/add"),
+                 ("--actions: .* has no action /go", "--exclude-actions: .* has no action /run",
+                  "--exclude-services: .* has no topic /add/_service_event; ")),
+            ):
+                status, out, err = self.result("bag", verb, BAG, *words, *rate)
+                self.assertEqual(status, 0, err)
+                self.assertIn(": 61 messages", out)
+                for text in missing:
+                    self.assertRegex(err, f"(?m)^timebase bag {verb}: warning: {text}")
+            status, _, err = self.result("bag", verb, BAG, "--exclude-topics", "/none", *rate)
+            self.assertEqual(status, 0, err)
+            self.assertIn("warning: --exclude-topics", err)
+            status, out, err = self.result("bag", verb, BAG, "--topics", "/none", "--actions", "/go", *rate)
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn("--topics: ", err)
+            self.assertNotIn("warning", err)
+
+    def test_the_nearest_names(self):
+        """Of many topics the five whose names are most alike."""
+        path = os.path.join(self.folder, "many.db3")
+        names = ["/scan", "/odom", "/camera/left", "/camera/right", "/camera/leaf", "/camera/lift", "/camera/lefts", "/map"]
+        sqlite_bag_make(path, [(name, "std_msgs/msg/Empty") for name in names],
+                        [(i, 1700000000 * 10**9, bytes((0, 1, 0, 0, 0, 0, 0, 0))) for i in range(len(names))])
+        status, out, err = self.result("bag", "play", path, "--rate", "max", "--topics", "/map", "/camera/lef")
+        self.assertEqual(status, 0, err)
+        self.assertIn(": 1 message", out)
+        nearest = re.search(r"warning: --topics: .* has no topic /camera/lef; nearest of its 8: (.*)\n", err)
+        self.assertTrue(nearest, err)
+        names = nearest[1].split(", ")
+        self.assertEqual(set(names[:2]), {"/camera/left", "/camera/leaf"})
+        self.assertEqual(set(names[2:4]), {"/camera/lift", "/camera/lefts"})
+        self.assertEqual(names[4:], ["/camera/right"])
 
     def test_burst(self):
         """The first messages at once, without a subscription; then it is paused, or it has ended."""
