@@ -7,6 +7,7 @@
 #include <timebase/topic_expression.h>
 
 #include "record_evidence.h"
+#include "record_names.h"
 #include "record_ros1.h"
 #include "rosbag2_options.h"
 
@@ -81,6 +82,7 @@ static bool parse_chunks(const command_t *command, record_arguments_t *arguments
   if (!command_parse_word(command, "--chunk-compression", optarg, words, &compression))
     return false;
   arguments->options.recorder.bag.chunk_compression = (tb_bag_chunk_compression_t)compression;
+  arguments->packed_by = compression ? "--chunk-compression" : NULL;
   return true;
 }
 
@@ -162,6 +164,7 @@ static bool take_profile(const command_t *command, record_arguments_t *arguments
   bool is_packed = profile == 2 || profile == 3;
   if (is_packed) {
     bag->chunk_compression = TB_BAG_CHUNKS_ZSTD;
+    arguments->packed_by = "--storage-preset-profile";
     bag->compression_level = profile == 2 ? 1 : 10;
   }
   return true;
@@ -331,7 +334,16 @@ static int choose_storage(const command_t *command, record_arguments_t *argument
 {
   tb_bag_writer_options_t *bag = &arguments->options.recorder.bag;
   if (arguments->storage) bag->storage_id = arguments->storage;
-  if (!arguments->ros1) return EXIT_OK;
+  if (bag->compression_format && !bag->compression_mode)
+    return command_usage_error(command,
+                               "--compression-format %s needs --compression-mode message or file",
+                               bag->compression_format);
+  if (arguments->packed_by && arguments->storage && strcmp(arguments->storage, "sqlite3") == 0)
+    return command_usage_error(command,
+                               "%s compresses chunks, which files of sqlite3 do not have; use -s "
+                               "mcap, or --compression-mode message or file",
+                               arguments->packed_by);
+  if (!arguments->ros1) return record_names_check(command, arguments);
   if (arguments->storage)
     return command_usage_error(command, "-s %s: with --ros1 a .bag is written", arguments->storage);
   bag->storage_id = RECORD_ROS1_STORAGE;
@@ -501,7 +513,7 @@ const char record_help[] =
     "                         (default DATE-TIME.bag); see below\n"
     "  -s, --storage ID       mcap (default) or sqlite3\n"
     "  --compression-mode M   none, message or file (default none)\n"
-    "  --compression-format F zstd\n"
+    "  --compression-format F zstd; only with a mode\n"
     "  --chunk-compression C  none, zstd or lz4, in mcap files (default none); with --ros1\n"
     "                         none, lz4 or bz2\n"
     "  --storage-preset-profile P  zstd_fast or zstd_small: compressed chunks of mcap files;\n"

@@ -34,8 +34,9 @@ typedef struct record_arguments {
   bool use_sim_time;
   bool has_log_time;
   bool no_keyboard, plain;
-  bool ros1;           /* a graph of ROS 1 */
-  const char *storage; /* NULL: not given */
+  bool ros1;             /* a graph of ROS 1 */
+  const char *storage;   /* NULL: not given */
+  const char *packed_by; /* the option that asks for compressed chunks; NULL: none */
   int domain;
 } record_arguments_t;
 
