@@ -1,5 +1,6 @@
 #include "bag_info.h"
 #include "rosbag2_options.h"
+#include "text.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -222,6 +223,11 @@ static bool parse(const command_t *command, int argc, char **argv, arguments_t *
   }
   if (optind + 1 == argc) {
     out->bag = argv[optind];
+    if (out->names && out->verbose) {
+      command_begin_warning(command);
+      text_err("-t is ignored with -v\n");
+      out->names = false;
+    }
     return true;
   }
   *result = optind == argc
@@ -262,11 +268,10 @@ const command_t command_bag_info = {
         "only found by --scan and 'timebase bag check'.\n\n"
         "  --scan             read topic and time of every message; payloads that cannot be read\n"
         "                     may then count as messages. Also rate and longest gap of topics\n"
-        "  -v, --verbose      also QoS and size of topics, requests and responses of services "
-        "(one\n"
-        "                     that both sides recorded counts once), and how much is saved by\n"
-        "                     compression; reads every message in full\n"
-        "  -t, --topic-name   only the names of topics\n"
+        "  -v, --verbose      also QoS and size of topics, requests and responses of services\n"
+        "                     (one that both sides recorded counts once), and how much is saved\n"
+        "                     by compression; reads every message in full\n"
+        "  -t, --topic-name   only the names of topics; ignored with -v\n"
         "  -s, --storage ID   no effect: the format is told from the files\n"
         "  --sort ORDER       of topics: recorded (default), name, type or count\n"
         "  --json             one JSON object: storage, library (that wrote MCAP, or null), files, "

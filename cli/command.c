@@ -148,12 +148,25 @@ static int unknown_option(const command_t *command, const char *word)
   return command_usage_error(command, "unknown option %s", word);
 }
 
+/* "-5" of "--clock -5": of an option before it whose value is optional, as the others take it. */
+static int negative_value(const command_t *command, char **argv)
+{
+  bool is_read =
+      argv[optind - 1][0] == '-' && argv[optind - 1][1] == optopt && !argv[optind - 1][2];
+  const char *const *word = (const char *const *)argv + optind - is_read;
+  const char *before = word[-1];
+  for (const struct option *known = known_options; known && known->name; known++)
+    if (known->has_arg == optional_argument && strncmp(before, "--", 2) == 0 &&
+        strcmp(before + 2, known->name) == 0)
+      return command_usage_error(command, "%s %s: must not be negative", before, *word);
+  return command_usage_error(command, "%s: no such option, and values must not be negative", *word);
+}
+
 int command_bad_option(const command_t *command, int option, char **argv)
 {
   const char *word = argv[optind - 1];
   if (option == ':') return command_usage_error(command, "option %s needs a value", word);
-  if (optopt >= '0' && optopt <= '9')
-    return command_usage_error(command, "-%c...: values must not be negative", optopt);
+  if (optopt >= '0' && optopt <= '9') return negative_value(command, argv);
   if (optopt && strncmp(word, "--", 2) != 0)
     return command_usage_error(command, "unknown option -%c", optopt);
   return unknown_option(command, word);

@@ -547,6 +547,9 @@ static int unknown_verb(const command_t *command, const char *word)
   const char *similar = ctl_similar_verb(word);
   if (similar)
     return command_usage_error(command, "'%s' is not a verb; did you mean '%s'?", word, similar);
+  if (*word == '/')
+    return command_usage_error(
+        command, "no verb given: write 'timebase ctl %s VERB'; --help lists them", word);
   return command_usage_error(command, "'%s' is not a verb; --help lists them", word);
 }
 
@@ -593,6 +596,20 @@ static int take_value(const command_t *command, arguments_t *arguments)
                                                                                    : EXIT_USAGE;
 }
 
+/* "-1" of "rate -1" looks like an option. */
+static int bad_option(const command_t *command, int option, int argc, char **argv,
+                      graph_options_t *graph)
+{
+  bool is_digit = option == '?' && optopt >= '0' && optopt <= '9';
+  for (int i = 1; is_digit && i + 1 < argc; i++) {
+    const verb_t *verb = ctl_find_verb(argv[i]);
+    bool takes_one = verb && verb->argument != ARGUMENT_NONE;
+    if (takes_one && argv[i + 1][0] == '-' && argv[i + 1][1] == optopt)
+      return command_usage_error(command, "%s %s: must not be negative", argv[i], argv[i + 1]);
+  }
+  return graph_options_take(command, option, argv, graph);
+}
+
 static int take_words(const command_t *command, arguments_t *arguments, char **words, int count)
 {
   if (!count) return command_usage_error(command, "no verb given; --help lists them");
@@ -627,7 +644,7 @@ static int run(const command_t *command, int argc, char **argv)
     case 'h':
       return command_help(command);
     default:
-      result = graph_options_take(command, option, argv, &arguments.graph);
+      result = bad_option(command, option, argc, argv, &arguments.graph);
     }
   }
   if (!result) result = take_words(command, &arguments, argv + optind, argc - optind);

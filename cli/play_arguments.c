@@ -192,9 +192,13 @@ static bool parse_positive(const command_t *command, const char *name, tb_durati
 static bool parse_until_sec(const command_t *command, int64_t *out_ns)
 {
   tb_duration_t since_1970;
-  if (!command_parse_duration(command, "--playback-until-sec", optarg, &since_1970)) return false;
-  *out_ns = since_1970.ns;
-  return true;
+  if (tb_duration_parse(optarg, &since_1970) == TB_OK) {
+    *out_ns = since_1970.ns;
+    return true;
+  }
+  command_usage_error(command, "--playback-until-sec %s: not a time; write seconds since 1970",
+                      optarg);
+  return false;
 }
 
 static bool parse_until_nsec(const command_t *command, int64_t *out_ns)

@@ -168,6 +168,10 @@ class CtlTest(CommandTest):
             ("rate", "rate: no rate given"),
             ("seek 5000000000", "seek 5000000000: after January 2038"),
             ("rate 0", "rate"),
+            ("rate -1", "rate -1: must not be negative\n"),
+            ("/player burst -50 --json", "burst -50: must not be negative\n"),
+            ("pause -5", "-5: no such option"),
+            ("/a", "no verb given: write 'timebase ctl /a VERB'; "),
             ("step 0", "step"),
             ("/player rate 1 2", "unexpected argument '2'"),
         ):

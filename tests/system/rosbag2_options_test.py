@@ -79,6 +79,19 @@ class OptionsTest(CommandTest):
             ("record -a --custom-data =b", "--custom-data =b: write KEY=VALUE"),
             ("record -a --storage-preset-profile best", "--storage-preset-profile best: unknown"),
             ("record -a --snapshot-duration 5", "--snapshot-duration needs --snapshot-mode"),
+            ("record -a --compression-format lz4", "--compression-format lz4 needs --compression-mode message or file"),
+            ("record -a -s sqlite3 --chunk-compression zstd", "--chunk-compression compresses chunks, which files of sqlite3"),
+            ("record -a --storage-preset-profile zstd_fast -s sqlite3", "--storage-preset-profile compresses chunks"),
+            ("record --topics 9foo", "--topics: topic name '9foo': must not have a part that starts with a digit"),
+            ("record /a /foo//bar", "--topics: topic name '/foo//bar': must not have '//'"),
+            ("record --services foo:bar", "--services: topic name 'foo:bar': must have only letters, digits"),
+            ("record -a --exclude-actions a/", "--exclude-actions: topic name 'a/': must not end with '/'"),
+            ("record --topic-types std_msgs/msg/String nonsense", "--topic-types: 'nonsense' is not a type; write package/msg/Name"),
+            ("record --topic-types std_msgs/String", "--topic-types: 'std_msgs/String' is not a type"),
+            ("record -a --exclude-topic-types a/msg/B/C", "--exclude-topic-types: 'a/msg/B/C' is not a type"),
+            ("play x --clock -5", "timebase bag play: --clock -5: must not be negative"),
+            ("play x -r 2 -50", "-50: no such option, and values must not be negative"),
+            ("play --playback-until-sec x y", "--playback-until-sec x: not a time; write seconds since 1970"),
             ("list", "missing: storage, converter"),
             ("list plugins", "list plugins: unknown"),
         ):
@@ -179,6 +192,9 @@ class OptionsTest(CommandTest):
         self.assertIn("robot: r2", out)
         self.assertIn("place: a=b", out)
         self.assertEqual(sorted(self.result("bag", "info", "-t", path)[1].split()), ["/chatter", "/map_name"])
+        status, out, err = self.result("bag", "info", "-t", "-v", path)
+        self.assertEqual((status, err), (0, "timebase bag info: warning: -t is ignored with -v\n"))
+        self.assertIn("robot: r2", out)
         self.assertEqual(self.result("bag", "list", "storage")[1], "mcap\nrosbag1\nsqlite3\n")
 
     def test_actions(self):
