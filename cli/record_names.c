@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "wire/names.h"
+#define NAME_LENGTH_MAX 247 /* rmw/validate_full_topic_name.h: 255 less 8 for prefixes */
 
 /* The end of a part such as "std_msgs"; NULL: it is none. */
 static const char *end_of_part(const char *at)
@@ -28,14 +28,33 @@ static bool is_type(const char *type)
   return false;
 }
 
+/* The rule that the name of a topic, service or action breaks; NULL: none. A first '/' may be left
+ * out. */
+static const char *broken_rule(const char *name)
+{
+  size_t length = strlen(name);
+  if (length == 0) return "must not be empty";
+  if (name[0] == '~') return "must be a full name, without '~'";
+  if (name[length - 1] == '/') return "must not end with '/'";
+  for (size_t i = 0; i < length; i++) {
+    bool is_start = i == 0 || name[i - 1] == '/';
+    if (name[i] != '/' && name[i] != '_' && !isalnum((unsigned char)name[i]))
+      return "must have only letters, digits, '_' and '/'";
+    if (name[i] == '/' && name[i + 1] == '/') return "must not have '//'";
+    if (is_start && isdigit((unsigned char)name[i]))
+      return "must not have a part that starts with a digit";
+  }
+  return length + (name[0] != '/') > NAME_LENGTH_MAX ? "must not be longer than 247 characters"
+                                                     : NULL;
+}
+
 static int check_names(const command_t *command, const char *option, const char *const *names,
                        size_t count)
 {
-  char dds[TB__DDS_NAME_SIZE];
-  tb_error_t error = TB_ERROR_INIT;
-  for (size_t i = 0; i < count; i++)
-    if (tb__topic_name_to_dds(names[i], false, dds, &error))
-      return command_usage_error(command, "%s: %s", option, error.text);
+  for (size_t i = 0; i < count; i++) {
+    const char *rule = broken_rule(names[i]);
+    if (rule) return command_usage_error(command, "%s: name '%s': %s", option, names[i], rule);
+  }
   return EXIT_OK;
 }
 
