@@ -290,13 +290,13 @@ static int run_messages(topic_t *topic)
     result = report(topic, &topic->second, 1, false);
     topic->second = (topic_stats_t){0};
     report_ns = now_ns + TB_NS_PER_S;
-    if (!topic->seen) topic->graph->explain(topic->feed);
+    if (!topic->seen) topic->graph->explain(topic->feed, false);
     report_dropped(topic);
   }
   double seconds = (double)(steady_now(topic) - begin_ns) / (double)TB_NS_PER_S;
   if (!result && !topic->is_closed) result = report(topic, &topic->total, seconds, true);
   if (result || topic->seen || is_signalled || topic->is_closed) return result;
-  topic->graph->explain(topic->feed);
+  topic->graph->explain(topic->feed, true);
   return EXIT_CHECK;
 }
 

@@ -38,8 +38,9 @@ typedef struct topic_graph {
   /* To be called each 50 ms; NULL: nothing is to be done. EXIT_OK, or a message has been printed.
    */
   int (*step)(topic_feed_t *feed);
-  /* Prints why no message came, unless it was printed. */
-  void (*explain)(topic_feed_t *feed);
+  /* Prints why no message came, unless it was printed, or more time may bring one: before the end.
+   */
+  void (*explain)(topic_feed_t *feed, bool is_last);
   /* How far a stamp may be ahead: a tick of /clock, or 5 ms. */
   int64_t (*tolerance)(topic_feed_t *feed);
   /* The definition that a message fits, where it does not come with the message; NULL: unknown. */

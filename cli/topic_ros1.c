@@ -16,6 +16,7 @@
 #include "topic_queue.h"
 
 #define FUTURE_NS (5 * TB_NS_PER_MS)
+#define SILENT    3 /* calls, one a second, that find a publisher and no message */
 #define LIMIT     ((tb_duration_t){300 * TB_NS_PER_MS}) /* for the answers of nodes */
 
 struct topic_feed {
@@ -29,6 +30,7 @@ struct topic_feed {
   char topic[TOPIC_NAME_SIZE];
   bool is_clock; /* the topic is that of the clock */
   bool is_explained;
+  int silent; /* how often it was to be explained */
 };
 
 /* --- list --- */
@@ -177,19 +179,24 @@ static void print_similar(const topic_feed_t *feed, const tb_ros1_graph_snapshot
   text_err("%s\n", *before == ';' ? "; 'timebase topic list --ros1' shows what there is" : "?");
 }
 
-static void ros1_explain(topic_feed_t *feed)
+static void ros1_explain(topic_feed_t *feed, bool is_last)
 {
   tb_ros1_graph_snapshot_t *graph = NULL;
   tb_error_t error = TB_ERROR_INIT;
   if (feed->is_explained) return;
-  feed->is_explained = true;
   if (tb_ros1_graph_take(feed->context, LIMIT, &graph, &error)) {
+    feed->is_explained = true;
     text_err("timebase %s: %s\n", feed->command->name, error.text);
     return;
   }
   uint32_t publishers = 0;
   for (size_t i = 0; i < graph->topic_count; i++)
     if (!strcmp(graph->topics[i].name, feed->topic)) publishers = graph->topics[i].publisher_count;
+  if (publishers && !is_last && ++feed->silent < SILENT) {
+    tb_ros1_graph_snapshot_release(graph);
+    return;
+  }
+  feed->is_explained = true;
   text_err("timebase %s: ", feed->command->name);
   if (publishers) {
     text_err("%s has %u publisher%s, and no message was received\n", feed->topic, publishers,

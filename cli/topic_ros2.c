@@ -20,6 +20,8 @@
 #define FUTURE_NS (5 * TB_NS_PER_MS)
 #define DEPTH     100
 #define NAMES     32
+#define SILENT    3 /* calls, one a second, that find it matched without a message */
+#define UNMATCHED 6 /* the same before it is matched */
 
 typedef struct named {
   uint64_t id; /* clock_publisher_id of the GUID */
@@ -40,6 +42,7 @@ struct topic_feed {
   char topic[TOPIC_NAME_SIZE];
   topic_type_t type;
   bool wants_definition, is_latched, is_explained;
+  int silent, unmatched; /* how often it was to be explained */
   pthread_mutex_t mutex; /* what follows */
   named_t names[NAMES];
   uint32_t name_count;
@@ -254,14 +257,24 @@ static void ros2_close(topic_feed_t *feed)
   free(feed);
 }
 
-static void ros2_explain(topic_feed_t *feed)
+/* A publisher that has just been found, or matched, may not have sent anything yet. */
+static bool may_still_come(topic_feed_t *feed)
+{
+  bool is_matched = feed->subscription && tb_ros2_subscription_matched(feed->subscription) > 0;
+  if (is_matched) return ++feed->silent < SILENT;
+  feed->silent = 0;
+  return ++feed->unmatched < UNMATCHED;
+}
+
+static void ros2_explain(topic_feed_t *feed, bool is_last)
 {
   const tb_ros2_graph_endpoint_t *publishers;
   const char *before = "; did you mean ";
   row_t row;
   if (feed->is_explained || !feed->snapshot) return;
-  feed->is_explained = true;
   size_t count = tb_ros2_graph_publishers(feed->snapshot, feed->topic, &publishers);
+  if (count && !is_last && may_still_come(feed)) return;
+  feed->is_explained = true;
   text_err("timebase %s: ", feed->command->name);
   if (count) {
     text_err("%s has %zu publisher%s, and no message was received\n", feed->topic, count,

@@ -221,6 +221,16 @@ class TopicTest(ObservingTest):
         self.assertEqual([total[key] for key in ("stamps", "zero", "future")], [3, 0, 0])
         self.assertLess(abs(total["delay_mean_ns"]), 2 * SECOND)
 
+    def test_a_silent_publisher_is_told_of_after_some_seconds(self):
+        """Not at once: it may just have been matched. Each second has a line before that."""
+        self.peer("open /good")
+        hz = self.topic("hz", "/good", "--json")
+        hz.expect_error("/good has 1 publisher, and no message was received")
+        hz.child.send_signal(signal.SIGINT)
+        self.assertGreaterEqual(len(self.lines(hz)), 4)  # the last is of all
+        text = "timebase topic: /good has 1 publisher, and no message was received\n"
+        self.until_result(("topic", "echo", "/good", "--duration", "1s"), lambda status, _, err: (status, err) == (1, text))
+
     def test_no_topic(self):
         self.peer("open /good")
         text = "no publisher of /goot on the graph; did you mean /good?"
