@@ -11,7 +11,13 @@ tb_status_t tb__mcap_header_library(const tb__bag_input_t *input, char **out, tb
   uint8_t bytes[MAX_SIZE];
   size_t size = input->size < sizeof bytes ? (size_t)input->size : sizeof bytes;
   tb__mcap_text_t library = {"", 0};
-  if (!tb__bag_input_read(input, 0, bytes, size, NULL)) {
+  tb_error_t detail = TB_ERROR_INIT;
+  tb_status_t status = tb__bag_input_read(input, 0, bytes, size, &detail);
+  if (status && status != TB_ERR_TRUNCATED) {
+    if (error) *error = detail;
+    return status;
+  }
+  if (!status) {
     tb__mcap_cursor_t cursor = tb__mcap_cursor(bytes, size);
     tb__mcap_take(&cursor, TB__MCAP_MAGIC_SIZE);
     const uint8_t *opcode = tb__mcap_take(&cursor, 1);
