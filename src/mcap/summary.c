@@ -93,6 +93,13 @@ static void sort_places(place_t *places, size_t count)
   }
 }
 
+static uint64_t offset_at(const uint8_t *entry)
+{
+  uint64_t offset;
+  memcpy(&offset, entry + sizeof(uint16_t), sizeof offset);
+  return le64toh(offset);
+}
+
 static tb_status_t list_places(summary_t *summary, const tb__mcap_chunk_index_t *chunk,
                                tb_error_t *error)
 {
@@ -104,17 +111,38 @@ static tb_status_t list_places(summary_t *summary, const tb__mcap_chunk_index_t 
     summary->place_capacity = 2 * count;
   }
   const uint8_t *at = chunk->offsets;
-  bool is_sorted = true;
   for (size_t i = 0; i < count; i++, at += PLACE_SIZE) {
-    uint64_t offset;
     uint16_t channel;
     memcpy(&channel, at, sizeof channel);
-    memcpy(&offset, at + sizeof channel, sizeof offset);
-    summary->places[i] = (place_t){le64toh(offset), le16toh(channel)};
-    is_sorted = is_sorted && (i == 0 || summary->places[i - 1].offset < summary->places[i].offset);
+    summary->places[i] = (place_t){offset_at(at), le16toh(channel)};
   }
-  if (!is_sorted) sort_places(summary->places, count);
+  sort_places(summary->places, count);
   return TB_OK;
+}
+
+/* Whether they are listed in the order of the file, each of a size that it can have, so that they
+ * need not be sorted; then they are counted. */
+static bool count_in_order(const summary_t *summary, const tb__mcap_chunk_index_t *chunk,
+                           uint64_t begin, uint64_t end)
+{
+  const uint8_t *first = chunk->offsets, *last = first + PLACE_SIZE * chunk->channel_count;
+  uint64_t offset = offset_at(first), wrong = offset < begin;
+  for (const uint8_t *at = first; at < last; at += PLACE_SIZE) {
+    uint64_t next = at + PLACE_SIZE < last ? offset_at(at + PLACE_SIZE) : end;
+    uint64_t size = next - offset - INDEX_HEAD;
+    wrong |= size > chunk->index_length || size % 16 != 0;
+    offset = next;
+  }
+  if (wrong) return false;
+  offset = offset_at(first);
+  for (const uint8_t *at = first; at < last; at += PLACE_SIZE) {
+    uint64_t next = at + PLACE_SIZE < last ? offset_at(at + PLACE_SIZE) : end;
+    uint16_t channel;
+    memcpy(&channel, at, sizeof channel);
+    summary->channel_counts[le16toh(channel)] += (next - offset - INDEX_HEAD) / 16;
+    offset = next;
+  }
+  return true;
 }
 
 /* The indexes follow the chunk, one after another: where the next one begins is the end of one. */
@@ -126,6 +154,7 @@ static tb_status_t count_channels(summary_t *summary, const tb__mcap_chunk_index
   if (!summary->channel_counts)
     summary->channel_counts = calloc(TB__MCAP_IDS, sizeof *summary->channel_counts);
   if (!summary->channel_counts) return tb__no_memory(error);
+  if (count_in_order(summary, chunk, begin, end)) return TB_OK;
   tb_status_t status = list_places(summary, chunk, error);
   for (size_t i = 0; i < chunk->channel_count && !status; i++) {
     const place_t *place = &summary->places[i];
