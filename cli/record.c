@@ -17,6 +17,7 @@
 #include "record_evidence.h"
 #include "record_ros1.h"
 #include "record_screen.h"
+#include "record_stop.h"
 #include "text.h"
 
 #define NODE_NAME "rosbag2_recorder"
@@ -29,6 +30,7 @@ typedef struct session {
   record_ros1_t ros1; /* in place of the three */
   tb_recorder_t *core;
   record_evidence_t evidence;
+  record_stop_t stop;
 } session_t;
 
 /* --- recording --- */
@@ -66,6 +68,8 @@ static int open_session(session_t *session, const record_arguments_t *arguments)
                                      &session->recorder, &error);
   if (status) return command_failed(session->command, status, &error);
   session->core = tb_ros2_recorder_core(session->recorder);
+  int result = record_stop_begin(&session->stop, session->command, session->node);
+  if (result) return result;
   return record_evidence_begin(&session->evidence, session->core, session->context, session->node);
 }
 
@@ -84,12 +88,13 @@ static void close_session(session_t *session)
 {
   record_ros1_close(&session->ros1);
   tb_ros2_recorder_destroy(session->recorder);
+  record_stop_close(&session->stop);
   record_evidence_close(&session->evidence);
   tb_ros2_node_destroy(session->node);
   tb_ros2_context_destroy(session->context);
 }
 
-/* Until a signal or q. A closed output is no reason to stop. */
+/* Until a signal, q or the service. A closed output is no reason to stop. */
 static void attend(record_screen_t *screen, session_t *session)
 {
   tb_recorder_t *recorder = session->core;
@@ -98,11 +103,12 @@ static void attend(record_screen_t *screen, session_t *session)
     struct pollfd fds[] = {{command_signal_fd(), POLLIN, 0},
                            {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0},
                            {record_evidence_fd(evidence), POLLIN, 0},
-                           {screen_view_fd(screen->view), POLLIN, 0}};
+                           {screen_view_fd(screen->view), POLLIN, 0},
+                           {record_stop_fd(&session->stop), POLLIN, 0}};
     int period_ms = terminal_period_ms(&screen->terminal);
     int timeout_ms = record_evidence_timeout_ms(evidence, period_ms);
-    int ready = poll(fds, 4, timeout_ms);
-    if (ready > 0 && fds[0].revents) return;
+    int ready = poll(fds, sizeof fds / sizeof *fds, timeout_ms);
+    if (ready > 0 && (fds[0].revents || fds[4].revents)) return;
     if (ready > 0 && fds[3].revents) screen_view_handle_input(screen->view);
     if (ready > 0 && fds[1].revents && !record_screen_handle_input(screen, recorder)) return;
     record_evidence_poll(evidence);

@@ -489,8 +489,8 @@ const char record_usage[] =
     "[--use-sim-time] [OPTION...]";
 
 const char record_help[] =
-    "Records topics of the ROS 2 graph until SIGINT, SIGTERM or the key q; new ones as they\n"
-    "appear.\n\n"
+    "Records topics of the ROS 2 graph until SIGINT, SIGTERM or the key q, or 'timebase ctl\n"
+    "stop'; new ones as they appear.\n\n"
     "  -a, --all              all topics, the events of all services, and all actions\n"
     "  --all-topics, --all-services, --all-actions  one of the three\n"
     "  --topics T...          these topics: all words up to the next option (or --)\n"
@@ -585,6 +585,6 @@ const char record_help[] =
     "On a terminal the full screen shows each topic, what is held in snapshot mode, and when the\n"
     "disk is full at this rate. SPACE pauses, s writes a snapshot, q ends.\n\n"
     "Same services as ros2 bag record: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile,\n"
-    "~/snapshot.\n\n"
+    "~/snapshot, and ~/stop, which ends the recording as SIGINT does.\n\n"
     "Exit status: 1 if messages were lost because the queue was full, 3 if the file system "
     "failed.\n";

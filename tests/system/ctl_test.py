@@ -114,6 +114,15 @@ class CtlTest(CommandTest):
         recorder.child.send_signal(signal.SIGINT)
         self.assertEqual(recorder.wait(), 0, recorder.errors)
 
+    def test_stops_a_recorder(self):
+        """As SIGINT does, and the answer comes."""
+        recorder = self.recorder()
+        self.done(f"{RECORDER} stop")
+        self.assertEqual(recorder.wait(), 0, recorder.errors)
+        self.assertTrue(os.path.exists(os.path.join(self.path, "metadata.yaml")))
+        status, _, err = self.result("bag", "info", self.path)
+        self.assertEqual((status, err), (0, ""))
+
     def test_steers_a_simulator(self):
         server = self.run_command("serve", "--start", "1000")
         node = "/clock_server"
