@@ -33,7 +33,7 @@ static const verb_t verbs[] = {
     {"toggle", ARGUMENT_NONE, PLAYS("toggle_paused", "TogglePaused", ARGUMENT_NONE, ANSWER_NONE),
      SETS_STATE(STATE_PAUSED), NULL},
     {"seek", ARGUMENT_TIME, PLAYS("seek", "Seek", ARGUMENT_TIME, ANSWER_SUCCESS), NO_OPERATION,
-     "the time is not in the recording"},
+     "the time is not in the recording, or nothing is being played"},
     {"rate", ARGUMENT_RATE, PLAYS("set_rate", "SetRate", ARGUMENT_RATE, ANSWER_SUCCESS),
      NO_OPERATION, "it does not play at this rate"},
     {"next", ARGUMENT_NONE, PLAYS("play_next", "PlayNext", ARGUMENT_NONE, ANSWER_SUCCESS),
