@@ -41,16 +41,33 @@ int bag_convert_result(const bag_copy_t *copy, int result)
   return EXIT_CHECK;
 }
 
+static bool is_yaml_name(const char *name)
+{
+  size_t length = strlen(name);
+  return (length > 5 && strcmp(name + length - 5, ".yaml") == 0) ||
+         (length > 4 && strcmp(name + length - 4, ".yml") == 0);
+}
+
 /* As in `ros2 bag convert`, -o names a file of outputs, or here also a recording to write. */
 static const char *outputs_of(const bag_part_t *part)
 {
   const char *output = part->copy.output;
   struct stat there;
   if (part->output_options) return part->output_options;
-  size_t length = output ? strlen(output) : 0;
-  bool is_yaml = (length > 5 && strcmp(output + length - 5, ".yaml") == 0) ||
-                 (length > 4 && strcmp(output + length - 4, ".yml") == 0);
-  return is_yaml && stat(output, &there) == 0 && S_ISREG(there.st_mode) ? output : NULL;
+  if (!output || !is_yaml_name(output)) return NULL;
+  return stat(output, &there) == 0 && S_ISREG(there.st_mode) ? output : NULL;
+}
+
+/* A recording is not named like a file of outputs: the name is a slip. */
+static int check_is_there(const bag_part_t *part)
+{
+  const char *output = part->copy.output;
+  struct stat there;
+  if (part->output_options || !output || !is_yaml_name(output) || stat(output, &there) == 0)
+    return EXIT_OK;
+  text_err("timebase %s: %s: %m; -o OUT.yaml names a file that lists outputs, which must exist\n",
+           part->copy.command->name, output);
+  return EXIT_IO;
 }
 
 /* One output: checked, and its place found, or without `place` written. */
@@ -138,6 +155,7 @@ static int convert(const command_t *command, int argc, char **argv)
   int result = bag_part_begin(&part, argc, argv, NULL);
   const char *outputs = outputs_of(&part);
   bool help = part.help;
+  if (!result && !help) result = check_is_there(&part);
   if (!result && !help && outputs) result = check_outputs(&part);
   if (!result && !help)
     result = outputs ? convert_all(command, outputs, argc, argv) : bag_part_write(&part);
@@ -164,8 +182,10 @@ const command_t command_bag_convert = {
         "dropped, and to ROS 1 counted for each publisher. Latched topics are transient local;\n"
         "MCAP keeps callerids. A topic whose type differs is left out and named, with the first\n"
         "field that does: status 1. .bag files keep no notes.\n\n"
-        "As in ros2 bag, recordings may be named with -i, and -o may be an existing file OUT.yaml\n"
-        "that lists several outputs below 'output_bags', each with uri, storage_id, topics,\n"
+        "As in ros2 bag, recordings may be named with -i, and -o may be a file OUT.yaml, which "
+        "must\n"
+        "exist, that lists several outputs below 'output_bags', each with uri, storage_id, "
+        "topics,\n"
         "regex and so on; other options hold for all of them, but topics are chosen there\n"
         "only (no -e, -x, --topics). Topics, times and places of all outputs are checked before\n"
         "the first is written, and one that fails does not end the others. With --latched,\n"

@@ -278,6 +278,13 @@ class OutputOptionsTest(VerbTest):
             self.assertFalse(os.path.exists(self.path("a")), second)
             self.assertEqual(os.listdir(self.path("there")), [])
 
+    def test_a_file_of_outputs_that_is_not_there(self):
+        self.robot()
+        for name in ("no.yaml", "no.yml"):
+            result = self.run_bag("convert", "-i", self.path("robot"), "-o", self.path(name), status=3)
+            self.assertIn(f"{name}: No such file or directory; -o OUT.yaml names a file", result.stderr)
+            self.assertFalse(os.path.exists(self.path(name)))
+
     def test_several_outputs(self):
         self.robot()
         self.convert(
