@@ -167,6 +167,7 @@ static int check(const command_t *command, int argc, char **argv, const addition
 {
   if (optind == argc) return command_usage_error(command, "missing: attachment or metadata");
   if (!command_parse_word(command, "add", argv[optind], words, kind)) return EXIT_USAGE;
+  command_use_form(words[*kind]);
   if (optind + 1 == argc) return command_usage_error(command, "missing BAG");
   if (optind + 2 < argc)
     return command_usage_error(command, "unexpected argument '%s'", argv[optind + 2]);

@@ -87,6 +87,7 @@ static int get_attachment(const command_t *command, const wanted_t *wanted)
 static int get(const command_t *command, const char *path, wanted_t *wanted)
 {
   bag_parts_t parts;
+  bool is_metadata = wanted->kind == TB_MCAP_PART_METADATA;
   int result = bag_parts_open(&parts, command, path, bag_parts_name(wanted->kind));
   for (size_t i = 0; !result && i < parts.info->file_count; i++) {
     tb_error_t error = TB_ERROR_INIT;
@@ -96,16 +97,17 @@ static int get(const command_t *command, const char *path, wanted_t *wanted)
     if (status) result = command_failed(command, status, &error);
   }
   if (!result && wanted->found == 0) {
-    text_err("timebase %s: %s has no %s of this name; see 'timebase bag list %s'\n", command->name,
-             path, words[wanted->kind == TB_MCAP_PART_METADATA], bag_parts_name(wanted->kind));
+    text_err("timebase %s: %s has no %s of this name; see 'timebase bag list %s %s'\n",
+             command->name, path, words[is_metadata], is_metadata ? "metadata" : "attachments",
+             path);
     result = EXIT_CHECK;
   }
   if (!result && wanted->kind == TB_MCAP_PART_ATTACHMENT) {
     if (wanted->found > 1) {
       result = command_usage_error(command,
                                    "%s has %zu attachments of this name: choose with --offset, as "
-                                   "'timebase bag list attachments' prints it",
-                                   path, wanted->found);
+                                   "'timebase bag list attachments %s' prints it",
+                                   path, wanted->found, path);
     } else {
       result = get_attachment(command, wanted);
     }
@@ -146,6 +148,7 @@ static int run(const command_t *command, int argc, char **argv)
   if (result) return result;
   if (optind == argc) return command_usage_error(command, "missing: attachment or metadata");
   if (!command_parse_word(command, "get", argv[optind], words, &kind)) return EXIT_USAGE;
+  command_use_form(words[kind]);
   wanted.kind = kind == ATTACHMENT ? TB_MCAP_PART_ATTACHMENT : TB_MCAP_PART_METADATA;
   if (optind + 1 == argc) return command_usage_error(command, "missing BAG");
   if (optind + 2 < argc)

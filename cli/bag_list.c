@@ -124,6 +124,7 @@ static int run(const command_t *command, int argc, char **argv)
     return command_usage_error(command, "missing: storage, converter, compressor, decompressor, "
                                         "channels, schemas, chunks, attachments or metadata");
   if (!command_parse_word(command, "list", argv[optind], types, &type)) return EXIT_USAGE;
+  command_use_form(types[type]);
   if (type >= CHUNKS)
     return command_finish(command,
                           bag_parts_list(command, (const char *const *)argv + optind + 1,
@@ -160,6 +161,7 @@ const command_t command_bag_list = {
             "  -v, --verbose  also what they are: of channels the format, hash and number of\n"
             "                 messages, of schemas the text of the definition\n"
             "  --json         of chunks, attachments and metadata: an object in each line\n"
+            "                 (message_count is null of a chunk without a message index)\n"
             "  -h, --help     this text\n",
     .run = run,
 };

@@ -193,7 +193,7 @@ static bool parse_bounds(bag_part_t *part)
   if (part->start && !parse_time(part, start, part->start, &copy->start_ns)) return false;
   if (part->end && !parse_time(part, "--end", part->end, &copy->end_ns)) return false;
   if (!part->duration) return true;
-  if (!command_parse_duration(copy->command, "--duration", part->duration, &duration)) return false;
+  if (!command_parse_limit(copy->command, "--duration", part->duration, &duration)) return false;
   int64_t from_ns = part->start ? copy->start_ns : tb_bag_reader_info(copy->reader)->start_ns;
   if (__builtin_add_overflow(from_ns, duration.ns, &copy->end_ns)) copy->end_ns = INT64_MAX;
   return true;

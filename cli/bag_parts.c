@@ -30,8 +30,8 @@ int bag_parts_open(bag_parts_t *parts, const command_t *command, const char *pat
     return bag_refused(command, &path, 1, &error);
   parts->info = tb_bag_reader_info(parts->reader);
   if (strcmp(parts->info->storage_id, "mcap") != 0) {
-    text_err("timebase %s: %s: recordings of %s have no %s, those of mcap do\n", command->name,
-             path, parts->info->storage_id, what);
+    text_err("timebase %s: %s: a recording of %s; %s are read and written in mcap only\n",
+             command->name, path, parts->info->storage_id, what);
     return EXIT_USAGE;
   }
   if (parts->info->compression == TB_BAG_COMPRESSION_FILES) {
@@ -71,7 +71,8 @@ static bool print_json(const listing_t *listing, const tb_mcap_part_t *part)
     json_put(out, "compression", json_string(part->compression));
     json_put(out, "stored_size", json_integer((json_int_t)part->stored_size));
     json_put(out, "size", json_integer((json_int_t)part->size));
-    json_put(out, "message_count", json_integer((json_int_t)part->message_count));
+    json_put(out, "message_count",
+             part->message_count > 0 ? json_integer((json_int_t)part->message_count) : json_null());
   } else if (part->kind == TB_MCAP_PART_ATTACHMENT) {
     json_put(out, "name", text_json(part->name));
     json_put(out, "media_type", text_json(part->media_type));
@@ -85,15 +86,25 @@ static bool print_json(const listing_t *listing, const tb_mcap_part_t *part)
   return json_print(out, JSON_COMPACT);
 }
 
+/* Without an index after it, the number of messages is not known. */
+static void print_chunk(const tb_mcap_part_t *part)
+{
+  const int64_t second = INT64_C(1000000000);
+  text_out("%" PRIu64 ": %" PRId64 ".%09" PRId64 " to %" PRId64 ".%09" PRId64 ", %s, %" PRIu64
+           " of %" PRIu64 " bytes, ",
+           part->offset, part->start_ns / second, part->start_ns % second, part->end_ns / second,
+           part->end_ns % second, part->compression, part->stored_size, part->size);
+  if (part->message_count > 0)
+    text_out("%" PRIu64 " message%s\n", part->message_count, bag_plural(part->message_count));
+  else
+    text_out("no message index\n");
+}
+
 static void print_text(const tb_mcap_part_t *part)
 {
   const int64_t second = INT64_C(1000000000);
   if (part->kind == TB_MCAP_PART_CHUNK)
-    text_out("%" PRIu64 ": %" PRId64 ".%09" PRId64 " to %" PRId64 ".%09" PRId64 ", %s, %" PRIu64
-             " of %" PRIu64 " bytes, %" PRIu64 " message%s\n",
-             part->offset, part->start_ns / second, part->start_ns % second, part->end_ns / second,
-             part->end_ns % second, part->compression, part->stored_size, part->size,
-             part->message_count, bag_plural(part->message_count));
+    print_chunk(part);
   else if (part->kind == TB_MCAP_PART_ATTACHMENT)
     text_out("%" PRIu64 ": %s (%s), %" PRIu64 " byte%s, %" PRId64 ".%09" PRId64 "\n", part->offset,
              part->name, *part->media_type ? part->media_type : "no media type", part->size,

@@ -39,6 +39,21 @@ static int help_of_group(const command_t *command, const command_t *const *comma
   return command_finish(command, EXIT_OK);
 }
 
+static int unknown_command(const command_t *command, const command_t *const *commands, size_t count,
+                           const char *name)
+{
+  char similar[100] = "";
+  for (size_t i = 0; i < count; i++) {
+    const char *known = commands[i]->name + strlen(command->name) + 1;
+    size_t length = strlen(similar);
+    if (!is_similar(name, known)) continue;
+    snprintf(similar + length, sizeof similar - length, "%s '%s'",
+             length > 0 ? " or" : "; did you mean", known);
+  }
+  return command_usage_error(command, "unknown command '%s'%s%s", name, similar,
+                             *similar ? "?" : "");
+}
+
 int command_run_one_of(const command_t *command, const command_t *const *commands, size_t count,
                        const char *about, int argc, char **argv)
 {
@@ -49,7 +64,7 @@ int command_run_one_of(const command_t *command, const command_t *const *command
   for (size_t i = 0; i < count; i++)
     if (!strcmp(commands[i]->name + strlen(command->name) + 1, name))
       return commands[i]->run(commands[i], argc - 1, argv + 1);
-  return command_usage_error(command, "unknown command '%s'", name);
+  return unknown_command(command, commands, count, name);
 }
 
 /* Up to the first option, which may be in a group: "timebase play BAG...". */
@@ -64,11 +79,32 @@ static size_t words_before_options(const char *usage)
   return length;
 }
 
+static const char *usage_word; /* of the form that is used, where there are several */
+
+void command_use_form(const char *word)
+{
+  usage_word = word;
+}
+
+/* The line that has the word, or the first. */
+static const char *usage_line(const char *usage)
+{
+  size_t length = usage_word ? strlen(usage_word) : 0;
+  for (const char *line = usage; length > 0 && line; line = strchr(line, '\n')) {
+    line += strspn(line, "\n ");
+    size_t end = strcspn(line, "\n");
+    for (const char *at = line; (at = strstr(at, usage_word)) && at < line + end; at += length)
+      if (at > line && strchr(" |", at[-1]) && strchr(" |\n", at[length])) return line;
+  }
+  return usage;
+}
+
 void command_print_usage(const command_t *command)
 {
-  size_t length = words_before_options(command->usage);
-  text_err("usage: %.*s%s (see 'timebase %s --help')\n", (int)length, command->usage,
-           command->usage[length] ? " [OPTION...]" : "", command->name);
+  const char *usage = usage_line(command->usage);
+  size_t length = words_before_options(usage);
+  text_err("usage: %.*s%s (see 'timebase %s --help')\n", (int)length, usage,
+           usage[length] && usage[length] != '\n' ? " [OPTION...]" : "", command->name);
 }
 
 int command_usage_error(const command_t *command, const char *format, ...)
@@ -257,6 +293,7 @@ bool command_parse_word(const command_t *command, const char *name, const char *
                         const char *const *words, int *out)
 {
   char known[100] = "";
+  const char *similar = NULL;
   for (int i = 0; words[i]; i++) {
     if (strcmp(text, words[i]) == 0) {
       *out = i;
@@ -264,8 +301,13 @@ bool command_parse_word(const command_t *command, const char *name, const char *
     }
     size_t length = strlen(known);
     snprintf(known + length, sizeof known - length, "%s%s", i ? ", " : "", words[i]);
+    if (!similar && is_similar(text, words[i])) similar = words[i];
   }
-  command_usage_error(command, "%s %s: unknown; use one of: %s", name, text, known);
+  if (similar)
+    command_usage_error(command, "%s %s: unknown; did you mean %s? use one of: %s", name, text,
+                        similar, known);
+  else
+    command_usage_error(command, "%s %s: unknown; use one of: %s", name, text, known);
   return false;
 }
 

@@ -65,6 +65,9 @@ int command_help(const command_t *command);
 int command_run_one_of(const command_t *command, const command_t *const *commands, size_t count,
                        const char *about, int argc, char **argv);
 
+/* Of a command with several forms, usage errors show the one that has the word. */
+void command_use_form(const char *word);
+
 /* One short line of usage to standard error: what comes before the options, and how to see them. */
 void command_print_usage(const command_t *command);
 /* "timebase NAME: MESSAGE" and the usage line to standard error. Returns EXIT_USAGE. */

@@ -10,6 +10,7 @@
 #include "definition/parse.h"
 #include "json.h"
 #include "message_json.h"
+#include "similar.h"
 #include "text.h"
 #include "topic_pub.h"
 #include "topic_queue.h"
@@ -357,6 +358,17 @@ static bool parse(topic_arguments_t *arguments, int option, char **argv)
   }
 }
 
+static int unknown_action(const command_t *command, const char *const *verbs, const char *word)
+{
+  const char *similar = is_similar(word, "pub") ? "pub" : NULL;
+  for (size_t i = 0; verbs[i]; i++)
+    if (is_similar(word, verbs[i])) similar = verbs[i];
+  if (similar)
+    return command_usage_error(command, "unknown action '%s'; did you mean '%s'?", word, similar);
+  return command_usage_error(command, "unknown action '%s'; use list, echo, hz, bw, delay or pub",
+                             word);
+}
+
 static int take_words(topic_arguments_t *arguments, int argc, char **argv)
 {
   static const char *const verbs[] = {"list", "echo", "hz", "bw", "delay", NULL};
@@ -368,9 +380,7 @@ static int take_words(topic_arguments_t *arguments, int argc, char **argv)
     verb++;
   if (!verbs[verb] && strcmp(argv[index], "pub") == 0)
     return command_usage_error(command, "write 'topic pub' first, and its options after it");
-  if (!verbs[verb])
-    return command_usage_error(command, "unknown action '%s'; use list, echo, hz, bw, delay or pub",
-                               argv[index]);
+  if (!verbs[verb]) return unknown_action(command, verbs, argv[index]);
   arguments->verb = (topic_verb_t)verb;
   if (++index < argc) arguments->word = argv[index++];
   if (verb != TOPIC_LIST && !arguments->word)

@@ -718,7 +718,10 @@ class ConvertTest(BagTest):
             ),
             (["info", bag, "again"], "unexpected argument"),
             (["info", bag, "--bad"], "unknown option --bad"),
-            (["fly"], "unknown command 'fly'"),
+            (["fly"], "unknown command 'fly'\n"),
+            (["paly"], "unknown command 'paly'; did you mean 'play'?\n"),
+            (["recrod"], "unknown command 'recrod'; did you mean 'record'?\n"),
+            (["list", "storag"], "list storag: unknown; did you mean storage? use one of: storage, "),
             ([], "missing command"),
         ]
         for arguments, expected in cases:
@@ -767,7 +770,8 @@ class CutTest(BagTest):
         out = self.path("out")
         for bounds, message in (
             (("--start", "+5s", "--end", "+3s"), "nothing to cut: --end must be after --start"),
-            (("--start", "+1ns", "--duration", "0"), "nothing to cut: --end must be after --start"),
+            (("--start", "+1ns", "--duration", "0"), "--duration 0: must be above 0"),
+            (("--duration", "-1"), "--duration -1: must be above 0"),
             (("--start", "+500s"), "lasts from"),
             (("--end", "+0"), "lasts from"),
         ):
@@ -956,7 +960,7 @@ class RecoverTest(BagTest):
         result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertIn("cannot be read", result.stderr)
         self.assertIn("bag_1.db3", result.stderr)
-        self.assertIn("listed above were lost", result.stdout)
+        self.assertIn("damaged in the parts listed above; what can be read was copied", result.stdout)
         count = self.info(self.path("out"))["message_count"]
         self.assertTrue(1700 < count < 2000, count)
         self.run_bag("check", self.path("out"))
@@ -974,7 +978,7 @@ class RecoverTest(BagTest):
             out.write(b"?" * 4096)
         result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertIn("bag_0.db3", result.stdout)
-        self.assertIn("was lost", result.stdout)
+        self.assertIn("what can be read was copied", result.stdout)
 
     def test_mcap_that_was_cut_off(self):
         bag = bag_make(self.path("bag"), count=1000)
@@ -988,7 +992,7 @@ class RecoverTest(BagTest):
         result = self.run_bag("recover", self.path("m"), "-o", self.path("out"), status=1)
         self.assertIn("m_0.mcap", result.stderr)
         self.assertNotIn("0 messages", result.stderr)
-        self.assertIn("was lost", result.stdout)
+        self.assertIn("what can be read was copied", result.stdout)
         recovered = self.info(self.path("out"))
         self.assertGreaterEqual(recovered["message_count"], info["message_count"])
         self.run_bag("check", self.path("out"))
@@ -1124,7 +1128,7 @@ class RecoverTest(BagTest):
         self.assertRegex(
             result.stdout,
             r"whole: damaged \(.*: its files end too early: they have \d+ messages, metadata.yaml "
-            r"lists 300\); the part listed was lost\n",
+            r"lists 300\); what can be read was copied\n",
         )
 
     def test_a_chunk_with_a_wrong_crc_is_kept(self):
@@ -1160,7 +1164,7 @@ class RecoverTest(BagTest):
             file.write(bytes(100))
         result = self.run_bag("recover", whole, "-o", self.path("less"), status=1)
         self.assertEqual(result.stderr.count("are lost"), 1, result.stderr)
-        self.assertIn("the part listed was lost", result.stdout)
+        self.assertIn("what can be read was copied", result.stdout)
 
     def test_nothing_is_reported_twice(self):
         bag = bag_make(self.path("bag"), count=3000)
@@ -1169,7 +1173,7 @@ class RecoverTest(BagTest):
             file.write(bytes(4096))
         result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertEqual(result.stderr.count("cannot be read"), 1, result.stderr)
-        self.assertIn("bag: damaged; the parts listed above were lost\n", result.stdout)
+        self.assertIn("bag: damaged in the parts listed above; what can be read was copied\n", result.stdout)
         self.assertNotIn("cannot be read", result.stdout)
         findings = self.run_bag("check", bag, status=1).stdout.splitlines()
         self.assertEqual(len(findings), len(set(findings)))

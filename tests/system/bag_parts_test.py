@@ -55,6 +55,20 @@ class PartsTest(BagTest):
         self.assertEqual(len(lines), len(chunks))
         self.assertRegex(lines[0], r"^\d+: \d+\.\d{9} to \d+\.\d{9}, zstd, \d+ of \d+ bytes, \d+ messages?$")
 
+    def test_a_chunk_without_an_index(self):
+        """How many messages it has is not known, and not 0."""
+        bag = self.mcap()
+        path, cut = self.file_of(bag), self.path("cut.mcap")
+        chunk = self.rows("chunks", bag)[0]
+        with open(path, "rb") as file:
+            data = file.read(chunk["offset"] + 9)
+            data += file.read(int.from_bytes(data[-8:], "little"))
+        with open(cut, "wb") as file:
+            file.write(data)
+        self.assertRegex(self.run_bag("list", "chunks", cut, status=3).stdout, r" bytes, no message index\n$")
+        row = json.loads(self.run_bag("list", "chunks", cut, "--json", status=3).stdout)
+        self.assertIsNone(row["message_count"])
+
     def test_an_attachment_goes_in_and_out(self):
         data = bytes(range(256)) * 3000
         for index, options in enumerate(((), ("--chunk-compression", "zstd"), ("--max-bag-duration", "99ns"))):
@@ -105,15 +119,18 @@ class PartsTest(BagTest):
         bag = bag_make(self.path("sql"))
         mcap = self.mcap()
         for words, status, text in (
-            (("list", "chunks", bag), 2, "recordings of sqlite3 have no chunks, those of mcap do"),
-            (("get", "metadata", bag, "-n", "a"), 2, "recordings of sqlite3 have no metadata records"),
-            (("add", "metadata", bag, "-n", "a"), 2, "recordings of sqlite3 have no metadata records"),
+            (("list", "chunks", bag), 2, "a recording of sqlite3; chunks are read and written in mcap only"),
+            (("get", "metadata", bag, "-n", "a"), 2, "a recording of sqlite3; metadata records are read and written in mcap only"),
+            (("add", "metadata", bag, "-n", "a"), 2, "a recording of sqlite3; metadata records are read and written in mcap only"),
             (("add", "metadata", mcap, "-n", "rosbag2"), 2, "describes the file itself"),
             (("add", "metadata", mcap, "-n", "a", "-k", "b"), 2, "write KEY=VALUE"),
-            (("add", "attachment", mcap), 2, "missing: -f FILE"),
+            (("add", "attachment", mcap), 2, "missing: -f FILE\nusage: timebase bag add attachment BAG"),
+            (("add", "metadata", mcap), 2, "missing: -n NAME\nusage: timebase bag add metadata BAG -n NAME "),
+            (("get", "metadata", mcap), 2, "missing: -n NAME\nusage: timebase bag get metadata BAG -n NAME "),
+            (("list", "chunks"), 2, "missing BAG\nusage: timebase bag list chunks|attachments|metadata BAG... "),
             (("add", "attachment", mcap, "-f", self.path("nothing")), 3, "nothing"),
-            (("get", "attachment", mcap, "-n", "nothing"), 1, "has no attachment of this name"),
-            (("get", "metadata", mcap, "-n", "nothing"), 1, "has no metadata of this name"),
+            (("get", "attachment", mcap, "-n", "nothing"), 1, f"has no attachment of this name; see 'timebase bag list attachments {mcap}'"),
+            (("get", "metadata", mcap, "-n", "nothing"), 1, f"has no metadata of this name; see 'timebase bag list metadata {mcap}'"),
         ):
             self.assertIn(text, self.run_bag(*words, status=status).stderr, words)
 

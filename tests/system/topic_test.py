@@ -180,6 +180,9 @@ class TopicTest(ObservingTest):
         result, _, errors = self.result("topic", "--ros1", "pub", "/a", "std_msgs/Int8", "data: 1")
         self.assertEqual(result, 2, errors)
         self.assertIn("write 'topic pub' first", errors)
+        result, _, errors = self.result("topic", "ehco", "/a")
+        self.assertEqual(result, 2, errors)
+        self.assertIn("unknown action 'ehco'; did you mean 'echo'?\n", errors)
 
     def test_rate_size_and_delay(self):
         peer = self.peer("open /good")
