@@ -131,8 +131,11 @@ static int add_to(const command_t *command, const char *path, bool is_metadata,
       bag_parts_open(&parts, command, path, is_metadata ? "metadata records" : "attachments");
   if (!result) {
     const char *file = parts.info->files[parts.info->file_count - 1];
+    progress_begin(command);
+    progress_expect_bytes(bag_size_of_path(file) + (add->data ? bag_size_of_path(add->data) : 0));
     tb_status_t status =
         is_metadata ? add_metadata(file, add, &error) : add_attachment(file, add, &error);
+    progress_end();
     if (status == TB_ERR_INVALID)
       result = command_usage_error(command, "%s", error.text);
     else if (status)
@@ -151,6 +154,7 @@ static int parse(const command_t *command, int argc, char **argv, addition_t *ad
       {"content-type", required_argument, NULL, OPTION_CONTENT},
       {"log-time", required_argument, NULL, OPTION_LOG_TIME},
       {"creation-time", required_argument, NULL, OPTION_CREATE_TIME},
+      PROGRESS_OPTION,
       {"help", no_argument, NULL, 'h'},
       {0}};
   int result = EXIT_OK;
@@ -158,7 +162,7 @@ static int parse(const command_t *command, int argc, char **argv, addition_t *ad
        !result && (option = command_next_option(argc, argv, ":n:f:k:h", options)) != -1;) {
     *out_help = option == 'h';
     if (*out_help) return EXIT_OK;
-    result = parse_option(command, option, argv, add);
+    if (!progress_option(option)) result = parse_option(command, option, argv, add);
   }
   return result;
 }
@@ -217,7 +221,7 @@ const command_t command_bag_add = {
             "  --log-time T, --creation-time T\n"
             "                     ns since 1970, or 2023-11-14T22:13:20Z (default: now; the last\n"
             "                     change of FILE)\n"
-            "  -k, --key KEY=VALUE     a pair of the metadata; again for more\n"
+            "  -k, --key KEY=VALUE     a pair of the metadata; again for more\n" PROGRESS_HELP
             "  -h, --help         this text\n",
     .run = run,
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/duration.h>
+#include <unistd.h>
 
 #include "bag.h"
 #include "bag_topics.h"
@@ -139,10 +140,12 @@ static int parse(cat_t *cat, int argc, char **argv, bool *help)
       {"definitions", required_argument, NULL, OPTION_DEFINITIONS},
       {"run", required_argument, NULL, OPTION_RUN},
       BAG_LIMIT_OPTIONS,
+      PROGRESS_OPTION,
       {"help", no_argument, NULL, 'h'},
       {0}};
   int option, result = EXIT_OK;
   while (!result && (option = command_next_option(argc, argv, "-:e:x:n:h", options)) != -1) {
+    if (progress_option(option)) continue;
     if (option == 'h') {
       *help = true;
       return EXIT_OK;
@@ -317,6 +320,7 @@ static int show_messages(cat_t *cat, const tb_bag_info_t *info, int64_t end_ns)
     tb_error_t error = TB_ERROR_INIT;
     tb_status_t status = tb_bag_reader_next(cat->reader, &message, &error);
     if (status == TB_ERR_END || (!status && message.log_time_ns >= end_ns)) break;
+    if (!status) progress_at(message.log_time_ns);
     if (status && bag_is_out_of_room(&error)) return command_failed(cat->command, status, &error);
     if (status)
       report_failure(cat, &error);
@@ -371,7 +375,11 @@ static int show_run(cat_t *cat, size_t *run_count)
                                  info->path, info->run_count);
   if (!result) result = check_types(cat, info);
   if (!result) result = seek(cat, info, &end_ns);
-  if (!result) result = show_messages(cat, info, end_ns);
+  if (!result) {
+    int64_t last_ns = end_ns < info->end_ns ? end_ns : info->end_ns;
+    progress_span(info->start_ns + cat->start.ns, last_ns, 0, 1);
+    result = show_messages(cat, info, end_ns);
+  }
   if (cat->state) report_misfits(cat, info);
   free(cat->state);
   cat->state = NULL;
@@ -419,7 +427,11 @@ static int run(const command_t *command, int argc, char **argv)
                               .exclude_actions = &cat.none};
   int result = is_complete ? parse(&cat, argc, argv, &help)
                            : command_failed(command, TB_ERR_NO_MEMORY, NULL);
-  if (!result && !help) result = show(&cat);
+  if (!result && !help) {
+    if (!isatty(STDOUT_FILENO)) progress_begin(command);
+    result = show(&cat);
+    progress_end();
+  }
   tb__definitions_destroy(cat.definitions);
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
     free(lists[i]->items);
@@ -456,7 +468,11 @@ const command_t command_bag_cat = {
         "  --definitions DIR  where message definitions are looked for after the recording and\n"
         "                     AMENT_PREFIX_PATH; up to 16 times\n"
         "  --run N            which run, of a recording in which time was set "
-        "back\n" BAG_LIMIT_HELP "  -h, --help         this text\n\n"
+        "back\n"
+        "  --quiet            do not show the progress, which a terminal shows while messages go "
+        "to\n"
+        "                     a file or a program\n" BAG_LIMIT_HELP
+        "  -h, --help         this text\n\n"
         "YAML has topic, type and log time in a comment before each message, and --- after it.\n"
         "Status 1 if a topic was left out, as its type is unknown or lacks the field, or a "
         "message\n"

@@ -33,6 +33,7 @@ static uint64_t add_up(const command_t *command, tb_bag_reader_t *reader, usage_
       failures++;
       continue;
     }
+    progress_at(message.log_time_ns);
     usages[message.topic].bytes += message.size;
     usages[message.topic].messages++;
   }
@@ -85,6 +86,7 @@ static int measure(const command_t *command, const char *const *paths, size_t co
   options.content = TB_BAG_CONTENT_ANY;
   options.limits = *limits;
   command_show_log(command);
+  progress_begin(command);
   if (tb_bag_reader_open_many(paths, count, &options, &reader, &error))
     return bag_refused(command, paths, count, &error);
   const tb_bag_info_t *info = tb_bag_reader_info(reader);
@@ -96,7 +98,9 @@ static int measure(const command_t *command, const char *const *paths, size_t co
   }
   for (size_t i = 0; i < info->topic_count; i++)
     usages[i].topic = &info->topics[i];
+  progress_span(info->start_ns, info->end_ns, 0, 1);
   if (add_up(command, reader, usages) > 0) result = EXIT_IO;
+  progress_end();
   qsort(usages, info->topic_count, sizeof *usages, by_bytes);
   if (json)
     result = print_json(command, usages, info->topic_count, bag_file_size(info), result);
@@ -109,13 +113,17 @@ static int measure(const command_t *command, const char *const *paths, size_t co
 
 static int run(const command_t *command, int argc, char **argv)
 {
-  static const struct option options[] = {
-      BAG_LIMIT_OPTIONS, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+  static const struct option options[] = {BAG_LIMIT_OPTIONS,
+                                          PROGRESS_OPTION,
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
   tb_bag_limits_t limits = {0};
   bool json = false;
   int result = EXIT_OK;
   for (int option; (option = command_next_option(argc, argv, ":h", options)) != -1;) {
     if (option == 'h') return command_help(command);
+    if (progress_option(option)) continue;
     if (option == 'j')
       json = true;
     else if (!bag_limit_option(command, option, &limits, &result))
@@ -123,21 +131,24 @@ static int run(const command_t *command, int argc, char **argv)
     if (result) return result;
   }
   if (optind == argc) return command_usage_error(command, "missing BAG");
-  return command_finish(command, measure(command, (const char *const *)argv + optind,
-                                         (size_t)(argc - optind), json, &limits));
+  result =
+      measure(command, (const char *const *)argv + optind, (size_t)(argc - optind), json, &limits);
+  progress_end();
+  return command_finish(command, result);
 }
 
 const command_t command_bag_du = {
     .name = "bag du",
     .summary = "bytes of each topic of a recording",
-    .usage = "timebase bag du BAG... [--json]",
+    .usage = "timebase bag du BAG... [--json] [--quiet]",
     .help =
         "Reads all messages, and prints the bytes of their payloads for each topic, the largest\n"
         "first, with its part of all payloads; and the size of the files, which compression makes\n"
         "smaller. Several recordings are added up.\n\n"
         "  --json             {\"bytes\", \"size\" (of the files), \"topics\": [{\"name\", "
         "\"bytes\",\n"
-        "                     \"count\"}]}\n" BAG_LIMIT_HELP "  -h, --help         this text\n\n"
+        "                     \"count\"}]}\n" PROGRESS_HELP BAG_LIMIT_HELP
+        "  -h, --help         this text\n\n"
         "Where something could not be read, the rest is counted: status 3.\n",
     .run = run,
 };

@@ -30,7 +30,7 @@ int bag_parts_open(bag_parts_t *parts, const command_t *command, const char *pat
     return bag_refused(command, &path, 1, &error);
   parts->info = tb_bag_reader_info(parts->reader);
   if (strcmp(parts->info->storage_id, "mcap") != 0) {
-    text_err("timebase %s: %s: a recording of %s; %s are read and written in mcap only\n",
+    text_err("timebase %s: %s: a recording of %s; only the %s of mcap are known here\n",
              command->name, path, parts->info->storage_id, what);
     return EXIT_USAGE;
   }

@@ -35,12 +35,13 @@ static bool parse(bag_copy_t *copy, int argc, char **argv, int *result)
 static int report_lost(const bag_copy_t *copy, const char *path, bool is_unclosed)
 {
   const char *damage = copy->damage;
-  const char *kept =
-      bag_copy_is_vain(copy) ? "nothing could be read" : "what can be read was copied";
+  bool is_vain = bag_copy_is_vain(copy);
   if (*damage && strcmp(damage, copy->failure) != 0)
-    text_out("%s: damaged (%s); %s\n", path, damage, kept);
+    text_out("%s: damaged (%s); %s\n", path, damage,
+             is_vain ? "nothing could be read" : "what can be read was copied");
   else if (copy->failures > 0)
-    text_out("%s: damaged in the parts listed above; %s\n", path, kept);
+    text_out("%s: damaged; %s\n", path,
+             is_vain ? "nothing could be read" : "the parts listed above were lost");
   else
     text_out("%s: %s\n", path,
              is_unclosed ? "was not closed; everything in it was recovered" : "nothing was lost");

@@ -163,6 +163,12 @@ static void echo_yaml(const topic_t *topic, topic_stamp_t stamp, const json_t *d
   message_style_yaml(&topic->style, decoded);
 }
 
+static void echo_bytes(const topic_t *topic, const topic_message_t *message)
+{
+  text_out("# %zu bytes that are not of the definition\n", message->size);
+  if (topic->style.form == MESSAGE_YAML) text_out("---\n");
+}
+
 /* The first message of a type: whether it has the fields. */
 static int check_fields(const topic_t *topic, const tb__schema_t *schema)
 {
@@ -191,8 +197,7 @@ static int echo(topic_t *topic, const topic_message_t *message, topic_stamp_t st
   if (form == MESSAGE_JSON)
     result = echo_json(topic, message, decoded, topic_stamp_problem(stamp));
   else if (!decoded)
-    text_out("# %zu bytes that are not of the definition\n%s", message->size,
-             form == MESSAGE_YAML ? "---\n" : "");
+    echo_bytes(topic, message);
   else if (form == MESSAGE_CSV)
     echo_csv(topic, message, schema, decoded);
   else

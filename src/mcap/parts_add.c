@@ -25,6 +25,7 @@
 #define HEAD_REST     64 /* what an attachment has in front of its data besides two texts */
 #define GROUPS_MAX    16
 #define PIECE         ((size_t)1 << 18)
+#define CLONE_PIECE   ((size_t)1 << 26) /* so that it is seen how far this is */
 #define NEW_NAMES_MAX 100
 
 typedef struct bytes {
@@ -266,8 +267,9 @@ static void clone_data(edit_t *edit)
 {
   while (edit->position < edit->data_end) {
     off_t from = (off_t)edit->position, to = from;
-    ssize_t count = copy_file_range(edit->input->fd, &from, edit->fd, &to,
-                                    (size_t)(edit->data_end - edit->position), 0);
+    uint64_t left = edit->data_end - edit->position;
+    size_t size = left < CLONE_PIECE ? (size_t)left : CLONE_PIECE;
+    ssize_t count = copy_file_range(edit->input->fd, &from, edit->fd, &to, size, 0);
     if (count <= 0) return;
     edit->position += (uint64_t)count;
   }

@@ -960,7 +960,7 @@ class RecoverTest(BagTest):
         result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertIn("cannot be read", result.stderr)
         self.assertIn("bag_1.db3", result.stderr)
-        self.assertIn("damaged in the parts listed above; what can be read was copied", result.stdout)
+        self.assertIn("damaged; the parts listed above were lost", result.stdout)
         count = self.info(self.path("out"))["message_count"]
         self.assertTrue(1700 < count < 2000, count)
         self.run_bag("check", self.path("out"))
@@ -1173,7 +1173,7 @@ class RecoverTest(BagTest):
             file.write(bytes(4096))
         result = self.run_bag("recover", bag, "-o", self.path("out"), status=1)
         self.assertEqual(result.stderr.count("cannot be read"), 1, result.stderr)
-        self.assertIn("bag: damaged in the parts listed above; what can be read was copied\n", result.stdout)
+        self.assertIn("bag: damaged; the parts listed above were lost\n", result.stdout)
         self.assertNotIn("cannot be read", result.stdout)
         findings = self.run_bag("check", bag, status=1).stdout.splitlines()
         self.assertEqual(len(findings), len(set(findings)))

@@ -119,9 +119,9 @@ class PartsTest(BagTest):
         bag = bag_make(self.path("sql"))
         mcap = self.mcap()
         for words, status, text in (
-            (("list", "chunks", bag), 2, "a recording of sqlite3; chunks are read and written in mcap only"),
-            (("get", "metadata", bag, "-n", "a"), 2, "a recording of sqlite3; metadata records are read and written in mcap only"),
-            (("add", "metadata", bag, "-n", "a"), 2, "a recording of sqlite3; metadata records are read and written in mcap only"),
+            (("list", "chunks", bag), 2, "a recording of sqlite3; only the chunks of mcap are known here"),
+            (("get", "metadata", bag, "-n", "a"), 2, "a recording of sqlite3; only the metadata records of mcap are known here"),
+            (("add", "metadata", bag, "-n", "a"), 2, "a recording of sqlite3; only the metadata records of mcap are known here"),
             (("add", "metadata", mcap, "-n", "rosbag2"), 2, "describes the file itself"),
             (("add", "metadata", mcap, "-n", "a", "-k", "b"), 2, "write KEY=VALUE"),
             (("add", "attachment", mcap), 2, "missing: -f FILE\nusage: timebase bag add attachment BAG"),

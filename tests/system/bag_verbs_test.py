@@ -399,12 +399,6 @@ output_bags:
         self.assertNotIn(".small.", small.stderr)
         self.assertEqual(os.listdir(self.folder), ["robot"])
 
-    def test_our_own_form_stays(self):
-        """A name that ends in .yaml and is no file is that of a recording."""
-        self.robot()
-        self.run_bag("convert", self.path("robot"), "-o", self.path("x.yaml"), "-e", "map")
-        self.assertEqual(self.info(self.path("x.yaml"))["message_count"], 2)
-
 
 class ReindexTest(VerbTest):
     def test_as_it_was(self):

@@ -60,6 +60,32 @@ class ProgressTest(CommandTest):
         self.assertRegex(after, rb"^/\S*out: 3 messages, .*\r\n$")
         self.assertTrue(all(len(row) < 40 for row in before.split(b"\r")), data)
 
+    def test_of_cat_while_its_messages_go_elsewhere(self):
+        """Whoever they go to takes them late."""
+        text = b"\0\1\0\0\xe9\3\0\0" + 1000 * b"x" + b"\0"
+        messages = [(0, 1_700_000_000 * SECOND + i, text) for i in range(1000)]
+        path = os.path.join(self.folder, "large.db3")
+        sqlite_bag_make(path, [("/a", "std_msgs/msg/String")], messages)
+        taken, given = os.pipe()
+        terminal = Terminal(self, [f"{command_test.BIN_DIR}/timebase", "bag", "cat", path], self.environment, stdout=given)
+        os.close(given)
+        terminal.expect(b"\rbag cat: ")
+        with open(taken, "rb") as lines:
+            self.assertEqual(lines.read().count(b"---\n"), 1000)
+        data, status = self.read_to_end(terminal)
+        self.assertEqual((status, CLEARED in data), (0, True), data)
+
+    def test_of_add(self):
+        os.remove(self.flag)
+        self.assertEqual(self.result(*self.words("-s", "mcap")[1:])[0], 0)
+        open(self.flag, "wb").close()
+        words = ["add", "metadata", os.path.join(self.folder, "out"), "-n", "name"]
+        terminal = Terminal(self, [f"{command_test.BIN_DIR}/timebase", "bag", *words], self.slow)
+        terminal.expect(b"\rbag add: ")
+        os.remove(self.flag)
+        data, status = self.read_to_end(terminal)
+        self.assertEqual((status, CLEARED in data), (0, True), data)
+
     def check_nothing(self, arguments, **environment):
         terminal = Terminal(self, self.words(*arguments), dict(self.slow, **environment))
         time.sleep(HELD_S)
@@ -84,11 +110,14 @@ class ProgressTest(CommandTest):
         self.assertEqual((child.returncode, err), (0, b""))
 
     def test_every_command_takes_the_option(self):
-        for words in (["bag", "info"], ["bag", "check"], ["check"], ["bag", "recover"], ["bag", "cut"], ["manifest", "init"]):
+        for words in (*(["bag", verb] for verb in ("info", "check", "recover", "cut", "du", "reindex", "add", "cat")),
+                      ["check"], ["manifest", "init"]):
             _, out, _ = self.result(*words, "--help")
             self.assertIn("  --quiet ", out, words)
         self.assertEqual(self.result("bag", "check", "--quiet", self.bag)[0], 0)
         self.assertEqual(self.result("bag", "info", "--quiet", "--scan", self.bag)[0], 0)
+        self.assertEqual(self.result("bag", "du", "--quiet", self.bag)[0], 0)
+        self.assertEqual(self.result("bag", "cat", "--quiet", self.bag)[0], 0)
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ from command_test import LIMIT_S
 
 
 class Terminal:
-    """A child with its own terminal, in the foreground."""
+    """A child with its own terminal, in the foreground. `stdout`: a file instead of it."""
 
-    def __init__(self, test, arguments, environment, rows=24, columns=200):
+    def __init__(self, test, arguments, environment, rows=24, columns=200, stdout=None):
         self.test = test
         self.master, self.slave = pty.openpty()
         self.set_size(rows, columns)
@@ -26,7 +26,7 @@ class Terminal:
             arguments,
             env=environment,
             stdin=self.slave,
-            stdout=self.slave,
+            stdout=stdout or self.slave,
             stderr=self.slave,
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
