@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "bag_part.h"
+#include "text.h"
+
+#define SMALL_S 100000000 /* times of real recordings are later */
 
 enum {
   OPTION_START = 256,
@@ -199,12 +202,26 @@ static bool parse_bounds(bag_part_t *part)
   return true;
 }
 
+/* A small number is a time of 1970; whoever writes one may mean another. */
+static void warn_of_small_start(const bag_part_t *part, const tb_bag_info_t *info)
+{
+  const int64_t small_ns = SMALL_S * TB_NS_PER_S;
+  bool is_time = part->start && *part->start != '+' && !part->is_offset;
+  int64_t start_ns = part->copy.start_ns;
+  if (!is_time || start_ns <= 0 || start_ns >= small_ns || info->start_ns < small_ns) return;
+  command_begin_warning(part->copy.command);
+  text_err("--start %s is a time of 1970, before the recording; write +%s for so long after its "
+           "start\n",
+           part->start, part->start);
+}
+
 /* A part that lies outside of the recording is a slip: no empty recording is made of it. */
 static bool parse_times(bag_part_t *part)
 {
   const bag_copy_t *copy = &part->copy;
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
   if (!parse_bounds(part)) return false;
+  warn_of_small_start(part, info);
   if (copy->start_ns >= copy->end_ns)
     command_usage_error(copy->command, "nothing to cut: --end must be after --start");
   else if (info->message_count > 0 &&

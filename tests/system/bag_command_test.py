@@ -755,6 +755,15 @@ class CutTest(BagTest):
                 self.run_bag("check", out)
         self.assertEqual([t["name"] for t in self.info(self.path("cut4"))["topics"]], ["/b"])
 
+    def test_a_start_in_1970(self):
+        """A small number may be meant to count from the start of the recording."""
+        bag = self.path("now.db3")
+        sqlite_bag_make(bag, [("/a", "t")], [(0, 1_700_000_000 * 10**9 + i, b"\0\1\0\0") for i in range(3)])
+        for number, (start, warns) in enumerate((("5", True), ("5s", True), ("+0", False), ("0", False), ("1700000000", False))):
+            result = self.run_bag("cut", bag, "-o", self.path(f"out{number}"), "--start", start)
+            hint = f"--start {start} is a time of 1970, before the recording; write +{start} for so long after its start"
+            self.assertEqual(hint in result.stderr, warns, result.stderr)
+
     def test_two_cuts_make_the_whole(self):
         bag = bag_make(self.path("bag"))
         self.run_bag("cut", bag, "-o", self.path("one"), "--end", "+37ns")
