@@ -100,6 +100,13 @@ static uint64_t offset_at(const uint8_t *entry)
   return le64toh(offset);
 }
 
+static uint16_t channel_at(const uint8_t *entry)
+{
+  uint16_t channel;
+  memcpy(&channel, entry, sizeof channel);
+  return le16toh(channel);
+}
+
 static tb_status_t list_places(summary_t *summary, const tb__mcap_chunk_index_t *chunk,
                                tb_error_t *error)
 {
@@ -112,37 +119,40 @@ static tb_status_t list_places(summary_t *summary, const tb__mcap_chunk_index_t 
   }
   const uint8_t *at = chunk->offsets;
   for (size_t i = 0; i < count; i++, at += PLACE_SIZE) {
-    uint16_t channel;
-    memcpy(&channel, at, sizeof channel);
-    summary->places[i] = (place_t){offset_at(at), le16toh(channel)};
+    summary->places[i] = (place_t){offset_at(at), channel_at(at)};
   }
   sort_places(summary->places, count);
   return TB_OK;
 }
 
-/* Whether they are listed in the order of the file, each of a size that it can have, so that they
- * need not be sorted; then they are counted. */
+/* Adds `sign` times the messages of the indexes before `last`; the one before it ends at `end`.
+ * Returns the first of a size that no index has, where it stops; `last`: there is none. */
+static const uint8_t *add_counts(const summary_t *summary, const tb__mcap_chunk_index_t *chunk,
+                                 const uint8_t *last, uint64_t end, uint64_t sign)
+{
+  uint64_t offset = offset_at(chunk->offsets);
+  const uint8_t *at = chunk->offsets;
+  for (; at < last; at += PLACE_SIZE) {
+    uint64_t next = at + PLACE_SIZE < last ? offset_at(at + PLACE_SIZE) : end;
+    uint64_t size = next - offset - INDEX_HEAD;
+    if (size > chunk->index_length || size % 16 != 0) break;
+    summary->channel_counts[channel_at(at)] += sign * (size / 16);
+    offset = next;
+  }
+  return at;
+}
+
+/* Whether they are listed in the order of the file, so that they need not be sorted; then they are
+ * counted. */
 static bool count_in_order(const summary_t *summary, const tb__mcap_chunk_index_t *chunk,
                            uint64_t begin, uint64_t end)
 {
-  const uint8_t *first = chunk->offsets, *last = first + PLACE_SIZE * chunk->channel_count;
-  uint64_t offset = offset_at(first), wrong = offset < begin;
-  for (const uint8_t *at = first; at < last; at += PLACE_SIZE) {
-    uint64_t next = at + PLACE_SIZE < last ? offset_at(at + PLACE_SIZE) : end;
-    uint64_t size = next - offset - INDEX_HEAD;
-    wrong |= size > chunk->index_length || size % 16 != 0;
-    offset = next;
-  }
-  if (wrong) return false;
-  offset = offset_at(first);
-  for (const uint8_t *at = first; at < last; at += PLACE_SIZE) {
-    uint64_t next = at + PLACE_SIZE < last ? offset_at(at + PLACE_SIZE) : end;
-    uint16_t channel;
-    memcpy(&channel, at, sizeof channel);
-    summary->channel_counts[le16toh(channel)] += (next - offset - INDEX_HEAD) / 16;
-    offset = next;
-  }
-  return true;
+  const uint8_t *last = chunk->offsets + PLACE_SIZE * chunk->channel_count;
+  if (offset_at(chunk->offsets) < begin) return false;
+  const uint8_t *wrong = add_counts(summary, chunk, last, end, 1);
+  if (wrong == last) return true;
+  add_counts(summary, chunk, wrong, offset_at(wrong), (uint64_t)-1);
+  return false;
 }
 
 /* The indexes follow the chunk, one after another: where the next one begins is the end of one. */
