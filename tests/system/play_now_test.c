@@ -18,12 +18,13 @@
 #define START_NS (1700000000 * TB_NS_PER_S)
 #define STEP_NS  TB_NS_PER_MS
 
-#define OFFER(reliability)                                                                         \
-  "- history: 1\n  depth: 10\n  reliability: " reliability "\n  durability: 2\n"
+#define OFFER(history, reliability)                                                                \
+  "- history: " history "\n  depth: 10\n  reliability: " reliability "\n  durability: 2\n"
 
 static const tb__fake_topic_t topics[] = {
-    {"/reliable", "std_msgs/msg/Header", OFFER("1"), NULL},
-    {"/best_effort", "std_msgs/msg/Header", OFFER("2"), NULL},
+    {"/reliable", "std_msgs/msg/Header", OFFER("2", "1"),
+     NULL}, /* none is replaced by later ones */
+    {"/best_effort", "std_msgs/msg/Header", OFFER("1", "2"), NULL},
 };
 
 static tb__fake_message_t messages[2 * MESSAGES];
