@@ -187,8 +187,9 @@ static int unknown_option(const command_t *command, const char *word)
 /* "-5" of "--clock -5": of an option before it whose value is optional, as the others take it. */
 static int negative_value(const command_t *command, char **argv)
 {
-  bool is_read =
-      argv[optind - 1][0] == '-' && argv[optind - 1][1] == optopt && !argv[optind - 1][2];
+  const char *last = argv[optind - 1];
+  size_t length = strlen(last); /* it has been read if the digit is its last letter */
+  bool is_read = length > 1 && last[0] == '-' && last[1] != '-' && last[length - 1] == optopt;
   const char *const *word = (const char *const *)argv + optind - is_read;
   const char *before = word[-1];
   for (const struct option *known = known_options; known && known->name; known++)

@@ -334,7 +334,7 @@ static int choose_storage(const command_t *command, record_arguments_t *argument
 {
   tb_bag_writer_options_t *bag = &arguments->options.recorder.bag;
   if (arguments->storage) bag->storage_id = arguments->storage;
-  if (bag->compression_format && !bag->compression_mode)
+  if (bag->compression_format && *bag->compression_format && !bag->compression_mode)
     return command_usage_error(command,
                                "--compression-format %s needs --compression-mode message or file",
                                bag->compression_format);

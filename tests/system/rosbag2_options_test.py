@@ -91,6 +91,7 @@ class OptionsTest(CommandTest):
             ("record -a --exclude-topic-types a/msg/B/C", "--exclude-topic-types: 'a/msg/B/C' is not a type"),
             ("play x --clock -5", "timebase bag play: --clock -5: must not be negative"),
             ("play x -r 2 -50", "-50: no such option, and values must not be negative"),
+            ("info -v5", "timebase bag info: -v5: no such option, and values must not be negative"),
             ("play --playback-until-sec x y", "--playback-until-sec x: not a time; write seconds since 1970"),
             ("list", "missing: storage, converter"),
             ("list plugins", "list plugins: unknown"),
