@@ -14,8 +14,6 @@
 #include "message_style.h"
 #include "text.h"
 
-#define ITEMS_DEFAULT 128
-
 enum { FOLDERS_MAX = 16 };
 
 enum {
@@ -156,7 +154,7 @@ static int parse(cat_t *cat, int argc, char **argv, bool *help)
     cat->bags.items[cat->bags.count++] = argv[optind++];
   if (!result && cat->bags.count == 0) return command_usage_error(cat->command, "missing BAG");
   bool is_cut = cat->style.form == MESSAGE_YAML && !cat->is_full;
-  cat->style.items_max = is_cut ? ITEMS_DEFAULT : 0;
+  cat->style.items_max = is_cut ? MESSAGE_ITEMS_DEFAULT : 0;
   return result;
 }
 
@@ -259,10 +257,9 @@ static bool print_csv(message_style_t *style, const tb_bag_topic_t *topic,
   json_t *first = json_object();
   json_put(first, "log_time_ns", json_integer(message->log_time_ns));
   json_put(first, "topic", text_json(topic->name));
-  if (json_object_size(first) == 2) message_style_csv(style, first, shown);
-  bool is_printed = json_object_size(first) == 2;
+  if (json_is_whole()) message_style_csv(style, first, shown);
   json_decref(first);
-  return is_printed;
+  return json_is_whole();
 }
 
 /* TB_ERR_TRUNCATED, TB_ERR_CORRUPT, TB_ERR_UNSUPPORTED: the message is not of the schema;

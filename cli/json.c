@@ -25,6 +25,20 @@ json_t *text_json(const char *text)
   return string;
 }
 
+json_t *json_to_iterate(const json_t *object)
+{
+  union {
+    const json_t *in;
+    json_t *out;
+  } of = {.in = object};
+  return of.out;
+}
+
+bool json_is_whole(void)
+{
+  return !failed;
+}
+
 void json_put(json_t *object, const char *key, json_t *value)
 {
   failed |= json_object_set_new(object, key, value) != 0;

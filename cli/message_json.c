@@ -455,13 +455,9 @@ static void print_value(const json_t *value, int indent)
 /* `is_first_placed`: the place of the first key has been printed, as "- ". */
 static void print_object(const json_t *object, int indent, bool is_first_placed)
 {
-  union {
-    const json_t *in;
-    json_t *out;
-  } of = {.in = object}; /* jansson's iterators take it so */
+  json_t *entries = json_to_iterate(object), *value;
   const char *key;
-  json_t *value;
-  json_object_foreach(of.out, key, value)
+  json_object_foreach(entries, key, value)
   {
     text_out("%*s%s:", is_first_placed ? 0 : indent, "", key);
     is_first_placed = false;

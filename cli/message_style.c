@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "definition/field_path.h"
+#include "json.h"
 #include "message_json.h"
 #include "text.h"
 
@@ -103,25 +104,23 @@ static void print_value(const json_t *value)
   }
 }
 
-/* Cells of the values, or of their names, each with a comma before it: a struct has one for each
- * field, an array one. */
-static void print_cells(const json_t *object, const char *prefix, bool is_header, bool is_deep)
+/* Cells of the values, or of their names: a struct has one for each field, an array one. Before all
+ * but the first of the line there is a comma. */
+static void print_cells(const json_t *object, const char *prefix, bool is_header, bool is_deep,
+                        bool *has_cells)
 {
-  union {
-    const json_t *in;
-    json_t *out;
-  } of = {.in = object}; /* jansson's iterators take it so */
+  json_t *entries = json_to_iterate(object), *value;
   const char *key;
-  json_t *value;
-  json_object_foreach(of.out, key, value)
+  json_object_foreach(entries, key, value)
   {
     char name[512];
     snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "." : "", key);
     if (is_deep && json_is_object(value)) {
-      print_cells(value, name, is_header, is_deep);
+      print_cells(value, name, is_header, is_deep, has_cells);
       continue;
     }
-    text_out(",");
+    if (*has_cells) text_out(",");
+    *has_cells = true;
     if (is_header)
       print_cell(name);
     else
@@ -129,25 +128,11 @@ static void print_cells(const json_t *object, const char *prefix, bool is_header
   }
 }
 
-/* The first cell of a line has no comma before it. */
 static void print_line(const json_t *first, const json_t *decoded, bool is_header, bool is_deep)
 {
-  union {
-    const json_t *in;
-    json_t *out;
-  } of = {.in = first}; /* jansson's iterators take it so */
-  const char *key, *comma = "";
-  json_t *value;
-  json_object_foreach(of.out, key, value)
-  {
-    text_out("%s", comma);
-    comma = ",";
-    if (is_header)
-      print_cell(key);
-    else
-      print_value(value);
-  }
-  print_cells(decoded, "", is_header, is_deep);
+  bool has_cells = false;
+  print_cells(first, "", is_header, is_deep, &has_cells);
+  print_cells(decoded, "", is_header, is_deep, &has_cells);
   text_out("\n");
 }
 

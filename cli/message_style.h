@@ -7,7 +7,7 @@
 #include "command.h"
 #include "definition/message.h"
 
-enum { MESSAGE_FIELDS_MAX = 64 };
+enum { MESSAGE_FIELDS_MAX = 64, MESSAGE_ITEMS_DEFAULT = 128 };
 
 typedef enum message_form { MESSAGE_YAML, MESSAGE_JSON, MESSAGE_CSV } message_form_t;
 

@@ -15,6 +15,7 @@
 #include "command.h"
 #include "record_arguments.h"
 #include "record_evidence.h"
+#include "record_names.h"
 #include "record_ros1.h"
 #include "record_screen.h"
 #include "record_stop.h"
@@ -45,7 +46,7 @@ static int open_ros1(session_t *session, const record_arguments_t *arguments)
   return status ? command_failed(session->command, status, &error) : EXIT_OK;
 }
 
-static int open_session(session_t *session, const record_arguments_t *arguments)
+static int open_session(session_t *session, record_arguments_t *arguments)
 {
   if (arguments->ros1) return open_ros1(session, arguments);
   tb_error_t error = TB_ERROR_INIT;
@@ -63,12 +64,14 @@ static int open_session(session_t *session, const record_arguments_t *arguments)
   if (!status)
     status = tb_ros2_node_create(session->context, arguments->node ? arguments->node : NODE_NAME,
                                  "/", &node, &session->node, &error);
-  if (!status)
-    status = tb_ros2_recorder_create(session->node, arguments->path, &arguments->options,
-                                     &session->recorder, &error);
+  if (status) return command_failed(session->command, status, &error);
+  int result = record_names_resolve(session->command, arguments, session->node);
+  if (result) return result;
+  status = tb_ros2_recorder_create(session->node, arguments->path, &arguments->options,
+                                   &session->recorder, &error);
   if (status) return command_failed(session->command, status, &error);
   session->core = tb_ros2_recorder_core(session->recorder);
-  int result = record_stop_begin(&session->stop, session->command, session->node);
+  result = record_stop_begin(&session->stop, session->command, session->node);
   if (result) return result;
   return record_evidence_begin(&session->evidence, session->core, session->context, session->node);
 }

@@ -343,7 +343,7 @@ static int choose_storage(const command_t *command, record_arguments_t *argument
                                "%s compresses chunks, which files of sqlite3 do not have; use -s "
                                "mcap, or --compression-mode message or file",
                                arguments->packed_by);
-  if (!arguments->ros1) return record_names_check(command, arguments);
+  if (!arguments->ros1) return record_names_check_types(command, arguments);
   if (arguments->storage)
     return command_usage_error(command, "-s %s: with --ros1 a .bag is written", arguments->storage);
   bag->storage_id = RECORD_ROS1_STORAGE;
@@ -403,6 +403,7 @@ void record_arguments_fini(record_arguments_t *arguments)
 {
   for (int i = 0; i < RECORD_LISTS; i++)
     free(arguments->lists[i]);
+  free(arguments->names);
   for (size_t i = 0; i < arguments->note_count; i++)
     free((char *)(uintptr_t)arguments->notes[i].key);
   free(arguments->notes);

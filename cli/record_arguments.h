@@ -24,6 +24,7 @@ enum {
 typedef struct record_arguments {
   tb_ros2_recorder_options_t options;
   const char **lists[RECORD_LISTS]; /* of words; those of the options */
+  char (*names)[TB_ROS2_NAME_SIZE]; /* words of lists, resolved; NULL: not yet */
   tb_bag_note_t *notes;             /* --custom-data, and room for one more */
   size_t note_count;
   ros_arguments_t ros;

@@ -16,9 +16,8 @@
 #include "topic_queue.h"
 #include "topic_stats.h"
 
-#define ITEMS_DEFAULT 128
-#define PUBLISHERS    64
-#define STEP_NS       (50 * TB_NS_PER_MS)
+#define PUBLISHERS 64
+#define STEP_NS    (50 * TB_NS_PER_MS)
 
 enum {
   OPTION_JSON = 256,
@@ -144,16 +143,14 @@ static int echo_json(topic_t *topic, const topic_message_t *message, json_t *dec
   return json_finish(topic->arguments->command, out, EXIT_OK);
 }
 
-/* A table has the columns of one type: another one gets a header of its own. */
-static void echo_csv(topic_t *topic, const topic_message_t *message, const tb__schema_t *schema,
-                     const json_t *decoded)
+static int echo_csv(topic_t *topic, const topic_message_t *message, const json_t *decoded)
 {
   json_t *first = json_object();
   json_put(first, "received_ns", json_integer(message->received_ns));
-  if (topic->shown != schema) topic->style.has_header = false;
-  topic->shown = schema;
-  message_style_csv(&topic->style, first, decoded);
+  if (json_is_whole()) message_style_csv(&topic->style, first, decoded);
   json_decref(first);
+  return json_is_whole() ? EXIT_OK
+                         : command_failed(topic->arguments->command, TB_ERR_NO_MEMORY, NULL);
 }
 
 static void echo_yaml(const topic_t *topic, topic_stamp_t stamp, const json_t *decoded)
@@ -190,6 +187,8 @@ static int echo(topic_t *topic, const topic_message_t *message, topic_stamp_t st
   json_t *decoded = NULL;
   int result = check_fields(topic, schema);
   if (result) return result;
+  if (schema && topic->shown != schema) topic->style.has_header = false; /* its columns differ */
+  if (schema) topic->shown = schema;
   tb_status_t status = TB_ERR_NOT_FOUND;
   if (schema)
     status = message_style_decode(&topic->style, schema, message->data, message->size, &decoded);
@@ -199,10 +198,9 @@ static int echo(topic_t *topic, const topic_message_t *message, topic_stamp_t st
   else if (!decoded)
     echo_bytes(topic, message);
   else if (form == MESSAGE_CSV)
-    echo_csv(topic, message, schema, decoded);
+    result = echo_csv(topic, message, decoded);
   else
     echo_yaml(topic, stamp, decoded);
-  if (form != MESSAGE_CSV) topic->shown = schema;
   json_decref(decoded);
   return result;
 }
@@ -413,7 +411,7 @@ static int run(const command_t *command, int argc, char **argv)
       {0},
   };
   topic_arguments_t arguments = {
-      .command = command, .style.items_max = ITEMS_DEFAULT, .domain = -1};
+      .command = command, .style.items_max = MESSAGE_ITEMS_DEFAULT, .domain = -1};
   if (argc > 1 && strcmp(argv[1], "pub") == 0) /* which has options of its own */
     return command_topic_pub.run(&command_topic_pub, argc - 1, argv + 1);
   for (int option; (option = command_next_option(argc, argv, ":hn:", options)) != -1;) {

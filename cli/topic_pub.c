@@ -14,6 +14,7 @@
 #include "definition_requests.h"
 #include "json.h"
 #include "message_json.h"
+#include "message_style.h"
 #include "text.h"
 #include "topic_pub_ros1.h"
 
@@ -21,7 +22,6 @@
 #define KEEP_ALIVE_NS (200 * TB_NS_PER_MS)
 #define ASK_STEP_NS   (100 * TB_NS_PER_MS)
 #define ASK_LIMIT_NS  (5 * TB_NS_PER_S)
-#define ITEMS_SHOWN   128
 #define YAML_MAX      ((size_t)64 << 20)
 #define ACK_LIMIT_S   5 /* a subscription of a busy machine is slow */
 #define MATCH_STEP_NS (20 * TB_NS_PER_MS)
@@ -227,7 +227,7 @@ static int prepare(pub_t *pub)
 static int show(const pub_t *pub, int number, const uint8_t *data, size_t size)
 {
   json_t *decoded = NULL;
-  tb_status_t status = message_json(pub->schema, data, size, ITEMS_SHOWN, &decoded);
+  tb_status_t status = message_json(pub->schema, data, size, MESSAGE_ITEMS_DEFAULT, &decoded);
   if (status) return command_failed(pub->command, status, NULL);
   text_out("publishing #%d:\n", number);
   message_print_yaml(decoded);

@@ -233,8 +233,9 @@ static void add_statistics(tb__test_mcap_t *mcap)
   tb__mcap_put_u32(&out, mcap->chunks);
   tb__mcap_put_u64(&out, mcap->claims_start_0 ? 0 : mcap->start_ns);
   tb__mcap_put_u64(&out, mcap->end_ns);
-  tb__mcap_put_u32(&out, 160);
-  for (uint16_t id = 0; id < 16; id++) {
+  uint16_t ids = mcap->counts_no_channels ? 0 : 16;
+  tb__mcap_put_u32(&out, 10 * (uint32_t)ids);
+  for (uint16_t id = 0; id < ids; id++) {
     tb__mcap_put_u16(&out, id);
     tb__mcap_put_u64(&out, mcap->counts[id]);
   }

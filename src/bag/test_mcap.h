@@ -23,9 +23,10 @@ typedef struct tb__test_mcap {
   uint64_t start_ns, end_ns;
   uint64_t counts[16], chunk_counts[16];
   unsigned channels, chunks, attachments, metadata;
-  bool lies_about_times; /* the next chunk says that it starts 1 ns later */
-  bool claims_start_0;   /* in the statistics */
-  bool has_no_indexes;   /* of the messages in chunks */
+  bool lies_about_times;   /* the next chunk says that it starts 1 ns later */
+  bool claims_start_0;     /* in the statistics */
+  bool has_no_indexes;     /* of the messages in chunks */
+  bool counts_no_channels; /* in the statistics */
 } tb__test_mcap_t;
 
 void tb__test_mcap_begin(tb__test_mcap_t *mcap);

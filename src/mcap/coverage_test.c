@@ -162,7 +162,7 @@ static void test_a_chunk_hidden_among_message_indexes(void **state)
   uint64_t own = tb__mcap_take_u64(&cursor);
   tb__mcap_put_u64(&length, own + mcap.file.size - start);
   mcap.counts[1] = (own + mcap.file.size - start - 15) / 16;
-  assert_read(&mcap, PER_CHUNK, 1, "the chunk does not have the messages that its indexes list");
+  assert_read(&mcap, 2 * PER_CHUNK, 0, "message indexes cannot be where it lists them");
 }
 
 static void test_definitions_that_differ_in_the_summary(void **state)
@@ -207,6 +207,20 @@ static void test_counts_of_channels_that_the_indexes_contradict(void **state)
     assert_read(&mcap, 2 * PER_CHUNK + 3, 0,
                 "its statistics and its index count a channel differently");
   }
+}
+
+/* In no place that a summary lists, so that nothing confirms the numbers of two channels. */
+static void test_message_indexes_that_are_nowhere(void **state)
+{
+  (void)state;
+  tb__test_mcap_t mcap = {0};
+  begin(&mcap, 2);
+  size_t entry = mcap.chunk_index.size;
+  add_two_channels(&mcap, false);
+  memset(mcap.chunk_index.bytes + entry + TB__MCAP_HEAD_SIZE + 32 + 4 + 2, 0, 8);
+  mcap.counts[1]--;
+  mcap.counts[2]++;
+  assert_read(&mcap, 2 * PER_CHUNK + 3, 0, "message indexes cannot be where it lists them");
 }
 
 static void put_time(tb__test_mcap_t *mcap, size_t entry, size_t place, uint64_t time_ns)
@@ -257,6 +271,18 @@ static void assert_counted(tb_bag_counts_t counts, uint64_t messages, tb_bag_cou
   tb_bag_reader_close(reader);
 }
 
+/* The message indexes do. */
+static void test_statistics_that_count_no_channels(void **state)
+{
+  (void)state;
+  tb__test_mcap_t mcap = {.counts_no_channels = true};
+  begin(&mcap, 2);
+  tb__test_mcap_end(&mcap, true);
+  tb__test_mcap_save(&mcap, path);
+  tb__test_mcap_fini(&mcap);
+  assert_counted(TB_BAG_COUNTS_SUMMARY, 2 * PER_CHUNK, TB_BAG_COUNTED_SUMMARY, NULL);
+}
+
 /* Without message indexes only the statistics count messages. */
 static void test_counts_that_nothing_confirms(void **state)
 {
@@ -287,6 +313,8 @@ int main(void)
       TEST(test_a_chunk_hidden_among_message_indexes),
       TEST(test_definitions_that_differ_in_the_summary),
       TEST(test_counts_of_channels_that_the_indexes_contradict),
+      TEST(test_message_indexes_that_are_nowhere),
+      TEST(test_statistics_that_count_no_channels),
       TEST(test_times_that_the_chunks_contradict),
       TEST(test_counts_that_nothing_confirms),
   };

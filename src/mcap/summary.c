@@ -29,11 +29,9 @@ typedef struct summary {
   uint8_t *counts; /* the bytes of its counts */
   uint32_t crc;    /* of what was taken */
   uint64_t indexed_messages;
-  bool is_indexed; /* every chunk has a count of messages */
-  /* By channel, of the message indexes; NULL: there are none, or they cannot be told apart. */
-  uint64_t *channel_counts;
-  bool has_no_channel_counts;
-  place_t *places; /* of the indexes of one chunk */
+  bool is_indexed;          /* every chunk has a count of messages */
+  uint64_t *channel_counts; /* by channel, of the message indexes; NULL: there are none */
+  place_t *places;          /* of the indexes of one chunk */
   size_t place_capacity;
 } summary_t;
 
@@ -160,7 +158,6 @@ static tb_status_t count_channels(summary_t *summary, const tb__mcap_chunk_index
                                   tb_error_t *error)
 {
   uint64_t begin = chunk->offset + chunk->length, end = begin + chunk->index_length;
-  if (summary->has_no_channel_counts) return TB_OK;
   if (!summary->channel_counts)
     summary->channel_counts = calloc(TB__MCAP_IDS, sizeof *summary->channel_counts);
   if (!summary->channel_counts) return tb__no_memory(error);
@@ -171,10 +168,8 @@ static tb_status_t count_channels(summary_t *summary, const tb__mcap_chunk_index
     uint64_t next = i + 1 < chunk->channel_count ? place[1].offset : end;
     uint64_t size = next - place->offset;
     if (place->offset < begin || place->offset > next || next > end || size < INDEX_HEAD ||
-        (size - INDEX_HEAD) % 16 != 0) {
-      summary->has_no_channel_counts = true;
-      return TB_OK;
-    }
+        (size - INDEX_HEAD) % 16 != 0)
+      return contradicts(summary, "message indexes cannot be where it lists them", error);
     summary->channel_counts[place->channel] += (size - INDEX_HEAD) / 16;
   }
   return status;
@@ -288,12 +283,23 @@ static tb_status_t take_all(summary_t *summary, uint64_t end, tb_error_t *error)
   return status;
 }
 
+/* Statistics need not count channels. */
+static tb_status_t use_counts_of_index(summary_t *summary, tb_error_t *error)
+{
+  tb_status_t status = TB_OK;
+  for (size_t id = 0; id < TB__MCAP_IDS && !status; id++)
+    if (summary->channel_counts[id] > 0)
+      status = tb__mcap_definitions_count(&summary->index->definitions, (uint16_t)id,
+                                          summary->channel_counts[id], error);
+  return status;
+}
+
 static tb_status_t take_counts(summary_t *summary, tb_error_t *error)
 {
   uint64_t sum = 0;
-  bool has_counts =
-      summary->is_indexed && summary->channel_counts && !summary->has_no_channel_counts;
+  bool has_counts = summary->is_indexed && summary->channel_counts;
   tb__mcap_cursor_t counts = summary->statistics.counts;
+  if (counts.left == 0 && has_counts) return use_counts_of_index(summary, error);
   while (counts.left > 0) {
     uint16_t id = tb__mcap_take_u16(&counts);
     uint64_t count = tb__mcap_take_u64(&counts);

@@ -75,6 +75,17 @@ class ProgressTest(CommandTest):
         data, status = self.read_to_end(terminal)
         self.assertEqual((status, CLEARED in data), (0, True), data)
 
+    def test_of_commands_that_only_read(self):
+        """The first read of the file does not end."""
+        os.remove(self.flag)
+        self.assertEqual(self.result(*self.words("-s", "mcap")[1:])[0], 0)
+        path = os.path.join(self.folder, "out")
+        stuck = dict(self.slow, TB_STUCK_FILE=os.path.join(path, "out_0.mcap"))
+        for verb in "du", "reindex":
+            terminal = Terminal(self, [f"{command_test.BIN_DIR}/timebase", "bag", verb, path], stuck)
+            terminal.expect(b"\rbag " + verb.encode() + b": ")
+            terminal.child.kill()
+
     def test_of_add(self):
         os.remove(self.flag)
         self.assertEqual(self.result(*self.words("-s", "mcap")[1:])[0], 0)

@@ -82,10 +82,10 @@ class OptionsTest(CommandTest):
             ("record -a --compression-format lz4", "--compression-format lz4 needs --compression-mode message or file"),
             ("record -a -s sqlite3 --chunk-compression zstd", "--chunk-compression compresses chunks, which files of sqlite3"),
             ("record -a --storage-preset-profile zstd_fast -s sqlite3", "--storage-preset-profile compresses chunks"),
-            ("record --topics 9foo", "--topics: name '9foo': must not have a part that starts with a digit"),
-            ("record /a /foo//bar", "--topics: name '/foo//bar': must not have '//'"),
-            ("record --services foo:bar", "--services: name 'foo:bar': must have only letters, digits"),
-            ("record -a --exclude-actions a/", "--exclude-actions: name 'a/': must not end with '/'"),
+            ("record --topics 9foo", "--topics: name '9foo', which is '/9foo' in full: must not have a part that starts with a digit"),
+            ("record /a /foo//bar", "--topics: name '/foo//bar', which is '/foo//bar' in full: must not have '//'"),
+            ("record --services foo:bar", "--services: name 'foo:bar', which is '/foo:bar' in full: must have only letters, digits"),
+            ("record -a --exclude-actions a/", "--exclude-actions: name 'a/', which is '/a/' in full: must not end with '/'"),
             ("record --topic-types std_msgs/msg/String nonsense", "--topic-types: 'nonsense' is not a type; write package/msg/Name"),
             ("record --topic-types std_msgs/String", "--topic-types: 'std_msgs/String' is not a type"),
             ("record -a --exclude-topic-types a/msg/B/C", "--exclude-topic-types: 'a/msg/B/C' is not a type"),
@@ -197,6 +197,19 @@ class OptionsTest(CommandTest):
         self.assertEqual((status, err), (0, "timebase bag info: warning: -t is ignored with -v\n"))
         self.assertIn("robot: r2", out)
         self.assertEqual(self.result("bag", "list", "storage")[1], "mcap\nrosbag1\nsqlite3\n")
+
+    def test_names_as_the_node_means_them(self):
+        """What begins with ~ is below the recorder's own name."""
+        path = os.path.join(self.folder, "own")
+        recorder = self.run_command("bag", "record", "--topics", "~/own", "plain", "-o", path)
+        recorder.expect("recording to")
+        for topic in "/rosbag2_recorder/own", "/plain":
+            pub = self.run_command("topic", "pub", "-t", "3", "-r", "50", topic, "std_msgs/msg/String", "data: here")
+            self.assertEqual(pub.wait(), 0, pub.errors)
+        recorder.child.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.wait(), 0, recorder.errors)
+        topics = json.loads(self.result("bag", "info", "--json", path)[1])["topics"]
+        self.assertEqual({topic["name"] for topic in topics}, {"/rosbag2_recorder/own", "/plain"})
 
     def test_actions(self):
         """What belongs to an action is recorded by its name."""
