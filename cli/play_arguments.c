@@ -602,7 +602,7 @@ const char play_help[] =
     "                     A recorded /clock is left out. To publish one, give it another name:\n"
     "                     --clock --remap /clock:=/replay_clock\n\n"
     "Topics (lists: all words up to the next option, or --):\n"
-    "  --topics T...      only these topics; of names that are not recorded a warning tells\n"
+    "  --topics T...      only these topics; names that are not recorded are warned of\n"
     "  -e, --regex E      also topics that match E anywhere in the name; E is as in ros2 bag\n"
     "                     (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
     "  --exclude-topics T...       skip these topics\n"
