@@ -32,7 +32,7 @@ static int64_t halt_moment(const tb_timeline_t *timeline, uint64_t version)
 
 bool tb__running_read(const tb_timeline_t *timeline, uint64_t version, int64_t *out_ns)
 {
-  tb__linear_time_t linear = linear_load(&timeline->linear_slots[version & TB__VERSION_SLOT]);
+  tb__linear_time_t linear = linear_load(&timeline->linear_slots[tb__version_slot(version)]);
   int64_t steady_ns =
       version & TB__VERSION_HALTING ? halt_moment(timeline, version) : tb__steady_now_ordered_ns();
   if (steady_ns < 0) return false; /* of another halt: the version has changed */

@@ -109,9 +109,9 @@ void tb__timeline_publish_locked(tb_timeline_t *timeline)
   next &= ~(TB__VERSION_RUNNING | TB__VERSION_HALTING);
   if (timeline->running) {
     next |= TB__VERSION_RUNNING;
-    linear_store(&timeline->linear_slots[next & TB__VERSION_SLOT], &timeline->linear);
+    linear_store(&timeline->linear_slots[tb__version_slot(next)], &timeline->linear);
   }
-  tb__slot_t *slot = &timeline->slots[next & TB__VERSION_SLOT];
+  tb__slot_t *slot = &timeline->slots[tb__version_slot(next)];
   atomic_store_explicit(&slot->time_ns, timeline->time_ns, memory_order_release);
   atomic_store_explicit(&slot->epoch, timeline->epoch, memory_order_release);
   atomic_store_explicit(&slot->state, (uint32_t)timeline->state, memory_order_release);

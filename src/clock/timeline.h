@@ -21,7 +21,7 @@ typedef enum tb__timeline_kind {
   TB__TIMELINE_STEADY, /* CLOCK_MONOTONIC; one for the process */
 } tb__timeline_kind_t;
 
-/* One of the two copies of what is committed. Its size is a power of two: finding it is a shift. */
+/* One of the two copies of what is committed. */
 typedef struct tb__slot {
   _Atomic int64_t time_ns;
   _Atomic uint64_t epoch;
@@ -29,14 +29,20 @@ typedef struct tb__slot {
   uint32_t unused[3];
 } tb__slot_t;
 
-_Static_assert(sizeof(tb__slot_t) == 32, "see above");
-
 /* Bits of `version`; above them it counts. */
-#define TB__VERSION_SLOT    UINT64_C(1) /* which copy is current */
-#define TB__VERSION_BLOCKED UINT64_C(2) /* a blocking jump is in progress */
-#define TB__VERSION_RUNNING UINT64_C(4) /* the time follows from `linear`, see running.h */
-#define TB__VERSION_HALTING UINT64_C(8) /* with RUNNING: it is being halted */
-#define TB__VERSION_STEP    UINT64_C(16)
+#define TB__VERSION_BLOCKED UINT64_C(1)  /* a blocking jump is in progress */
+#define TB__VERSION_RUNNING UINT64_C(2)  /* the time follows from `linear`, see running.h */
+#define TB__VERSION_HALTING UINT64_C(4)  /* with RUNNING: it is being halted */
+#define TB__VERSION_SLOT    UINT64_C(32) /* which copy is current */
+#define TB__VERSION_STEP    UINT64_C(64)
+
+/* So the bit is the offset of that copy, which saves a reader of the time a shift. */
+_Static_assert(sizeof(tb__slot_t) == TB__VERSION_SLOT, "see above");
+
+static inline size_t tb__version_slot(uint64_t version)
+{
+  return (version & TB__VERSION_SLOT) / TB__VERSION_SLOT;
+}
 
 /* What the time of a running timeline follows from; one for each slot. */
 typedef struct tb__linear_slot {

@@ -6,7 +6,7 @@
 /* What readers see is what has been committed. */
 static const char *check_slot(const tb_timeline_t *timeline, uint64_t version)
 {
-  const tb__slot_t *slot = &timeline->slots[version & TB__VERSION_SLOT];
+  const tb__slot_t *slot = &timeline->slots[tb__version_slot(version)];
   if (timeline->kind != TB__TIMELINE_ROS) return NULL; /* read elsewhere */
   if (atomic_load(&slot->time_ns) != timeline->time_ns)
     return "timeline: the current slot has another time than the committed one";
@@ -19,7 +19,7 @@ static const char *check_slot(const tb_timeline_t *timeline, uint64_t version)
 
 static const char *check_running(const tb_timeline_t *timeline, uint64_t version)
 {
-  const tb__linear_slot_t *slot = &timeline->linear_slots[version & TB__VERSION_SLOT];
+  const tb__linear_slot_t *slot = &timeline->linear_slots[tb__version_slot(version)];
   const tb__linear_time_t *linear = &timeline->linear;
   if (!(version & TB__VERSION_RUNNING) != !timeline->running)
     return "timeline: the version and `running` disagree";
