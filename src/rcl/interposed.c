@@ -31,6 +31,7 @@ const char *const tb__interposed_names[TB__INTERPOSED_COUNT] = {
     "rcl_timer_call_with_info",
     "rcl_timer_reset",
     "rcl_timer_cancel",
+    "rcl_timer_is_ready",
 };
 
 /* Hands a call on, also one of a function that this release does not have. */
@@ -124,12 +125,16 @@ EXPORTED rcl_ret_t rcl_disable_ros_time_override(rcl_clock_t *clock)
   return RCL_RET_OK;
 }
 
+/* Whether this thread has just asked for the override of a clock that follows: librcl's wait does
+ * before it asks whether a timer of that clock is ready. */
+static _Thread_local bool may_wait __attribute__((tls_model("initial-exec")));
+
 /* librcl's wait leaves timers to their guard conditions only while this is true. */
 EXPORTED rcl_ret_t rcl_is_enabled_ros_time_override(rcl_clock_t *clock, bool *is_enabled)
 {
   if (!tb__ros_clock_follows(clock)) HAND_ON(is_enabled_ros_time_override, clock, is_enabled);
   if (!is_enabled) return TB__RCL_FAIL(RCL_RET_INVALID_ARGUMENT, "is_enabled is null");
-  *is_enabled = true;
+  *is_enabled = may_wait = true;
   return RCL_RET_OK;
 }
 
@@ -229,6 +234,11 @@ static rcl_ret_t hand_on_cancel(rcl_timer_t *timer)
   HAND_ON(timer_cancel, timer);
 }
 
+static rcl_ret_t hand_on_is_ready(const rcl_timer_t *timer, bool *is_ready)
+{
+  HAND_ON(timer_is_ready, timer, is_ready);
+}
+
 EXPORTED rcl_ret_t rcl_timer_call(rcl_timer_t *timer)
 {
   return after_call(timer, hand_on_call(timer));
@@ -247,4 +257,19 @@ EXPORTED rcl_ret_t rcl_timer_reset(rcl_timer_t *timer)
 EXPORTED rcl_ret_t rcl_timer_cancel(rcl_timer_t *timer)
 {
   return after_call(timer, hand_on_cancel(timer));
+}
+
+/* Where a timer is ready, librcl's wait takes a timeout of zero. For a middleware that sleeps then,
+ * by the slack of the system's timers (50 us), it triggers the timer's guard condition first: an
+ * executor that waits before each call would sleep once per timer that is due. */
+EXPORTED rcl_ret_t rcl_timer_is_ready(const rcl_timer_t *timer, bool *is_ready)
+{
+  bool waits = may_wait;
+  may_wait = false;
+  rcl_ret_t code = hand_on_is_ready(timer, is_ready);
+  if (!waits || code != RCL_RET_OK || !*is_ready) return code;
+  const tb__librcl_t *rcl = tb__librcl();
+  rcl_guard_condition_t *condition = rcl->timer_get_guard_condition(timer);
+  if (condition) (void)rcl->trigger_guard_condition(condition);
+  return code;
 }

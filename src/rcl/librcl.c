@@ -40,10 +40,13 @@ static const struct {
     FIELD(timer_call_with_info),
     FIELD(timer_reset),
     FIELD(timer_cancel),
+    FIELD(timer_is_ready),
     FIELD(timer_is_canceled),
     FIELD(timer_get_next_call_time),
     FIELD(timer_get_time_until_next_call),
     FIELD(timer_get_period),
+    FIELD(timer_get_guard_condition),
+    FIELD(trigger_guard_condition),
     FIELD(timer_get_callback_data),
 };
 

@@ -32,10 +32,13 @@ typedef struct tb__librcl {
   rcl_ret_t (*timer_call_with_info)(rcl_timer_t *, rcl_timer_call_info_t *);
   rcl_ret_t (*timer_reset)(rcl_timer_t *);
   rcl_ret_t (*timer_cancel)(rcl_timer_t *);
+  rcl_ret_t (*timer_is_ready)(const rcl_timer_t *, bool *);
   rcl_ret_t (*timer_is_canceled)(const rcl_timer_t *, bool *);
   rcl_ret_t (*timer_get_next_call_time)(const rcl_timer_t *, int64_t *); /* or NULL: */
   rcl_ret_t (*timer_get_time_until_next_call)(const rcl_timer_t *, int64_t *);
   rcl_ret_t (*timer_get_period)(const rcl_timer_t *, int64_t *);
+  rcl_guard_condition_t *(*timer_get_guard_condition)(const rcl_timer_t *);
+  rcl_ret_t (*trigger_guard_condition)(rcl_guard_condition_t *);
   void (*timer_get_callback_data)(void); /* only whether it is there: lyrical on */
   void (*set_error_state)(const char *message, const char *file, size_t line); /* of rcutils */
 } tb__librcl_t;

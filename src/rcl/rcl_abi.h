@@ -158,5 +158,6 @@ rcl_ret_t rcl_timer_call(rcl_timer_t *timer);
 rcl_ret_t rcl_timer_call_with_info(rcl_timer_t *timer, rcl_timer_call_info_t *call_info);
 rcl_ret_t rcl_timer_reset(rcl_timer_t *timer);
 rcl_ret_t rcl_timer_cancel(rcl_timer_t *timer);
+rcl_ret_t rcl_timer_is_ready(const rcl_timer_t *timer, bool *is_ready);
 
 #endif

@@ -212,7 +212,7 @@ class Preload(unittest.TestCase):
         symbols = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True,
                                  check=True).stdout
         names = sorted(line.split()[-1] for line in symbols.splitlines())
-        self.assertEqual(len(names), 18)
+        self.assertEqual(len(names), 19)
         for name in names:
             self.assertRegex(name, "^rcl_(ros_)?(clock|timer)_|^rcl_.*_ros_time_override$")
         undefined = subprocess.run(["nm", "-D", "--undefined-only", LIBRARY], capture_output=True, text=True,

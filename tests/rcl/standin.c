@@ -269,6 +269,7 @@ struct rcl_guard_condition_s {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t triggered = PTHREAD_COND_INITIALIZER;
 static bool is_interrupted;
+static _Thread_local bool is_in_wait; /* triggers by the wait itself are not counted */
 
 /* As with the middleware's, a use after its end is a crash. With STANDIN_LINGER in the environment
  * it gives others time for one. */
@@ -290,7 +291,7 @@ EXPORTED rcl_ret_t rcl_trigger_guard_condition(rcl_guard_condition_t *condition)
   if (atomic_load(&has_ended)) abort();
   pthread_mutex_lock(&mutex);
   condition->is_triggered = true;
-  condition->count++;
+  if (!is_in_wait) condition->count++;
   pthread_cond_broadcast(&triggered);
   pthread_mutex_unlock(&mutex);
   return RCL_RET_OK;
@@ -563,6 +564,12 @@ EXPORTED uintptr_t rcl_timer_get_callback_data(const rcl_timer_t *timer)
 }
 #endif
 
+EXPORTED rcl_guard_condition_t *rcl_timer_get_guard_condition(const rcl_timer_t *timer)
+{
+  impl_t *impl = impl_of(timer);
+  return impl ? &impl->condition : NULL;
+}
+
 EXPORTED unsigned standin_triggers(const rcl_timer_t *timer)
 {
   pthread_mutex_lock(&mutex);
@@ -584,7 +591,7 @@ static int64_t shortest(rcl_timer_t **timers, size_t count, int64_t timeout_ns)
       rcl_is_enabled_ros_time_override(impl->clock, &is_enabled);
     if (is_enabled && STANDIN_RELEASE != HUMBLE) {
       rcl_timer_is_ready(timers[i], &is_ready);
-      if (is_ready) timeout_ns = 0;
+      if (is_ready) return 0;
       continue;
     }
     if (rcl_timer_get_time_until_next_call(timers[i], &left) != RCL_RET_OK) continue;
@@ -608,7 +615,9 @@ static bool take_triggers(rcl_timer_t **timers, size_t count)
 
 EXPORTED bool standin_wait(rcl_timer_t **timers, size_t count, int64_t timeout_ns)
 {
+  is_in_wait = true;
   timeout_ns = shortest(timers, count, timeout_ns);
+  is_in_wait = false;
   int64_t until_ns;
   system_now(NULL, &until_ns);
   until_ns += timeout_ns;

@@ -13,16 +13,17 @@ EXPORTED rcl_ret_t rcl_steady_clock_init(rcl_clock_t *clock, rcl_allocator_t *al
 EXPORTED rcl_ret_t rcl_steady_clock_fini(rcl_clock_t *clock);
 EXPORTED bool rcl_clock_valid(rcl_clock_t *clock);
 EXPORTED rcl_ret_t rcl_timer_fini(rcl_timer_t *timer);
-EXPORTED rcl_ret_t rcl_timer_is_ready(const rcl_timer_t *timer, bool *is_ready);
 EXPORTED rcl_ret_t rcl_timer_is_canceled(const rcl_timer_t *timer, bool *is_canceled);
 EXPORTED rcl_ret_t rcl_timer_get_time_until_next_call(const rcl_timer_t *timer, int64_t *out);
 EXPORTED rcl_ret_t rcl_timer_get_next_call_time(const rcl_timer_t *timer, int64_t *out);
 EXPORTED rcl_ret_t rcl_timer_get_period(const rcl_timer_t *timer, int64_t *out);
 EXPORTED rcl_ret_t rcl_timer_exchange_period(const rcl_timer_t *timer, int64_t period,
                                              int64_t *old);
+EXPORTED rcl_guard_condition_t *rcl_timer_get_guard_condition(const rcl_timer_t *timer);
 EXPORTED rcl_ret_t rcl_trigger_guard_condition(rcl_guard_condition_t *condition);
 
-/* rcl_wait on timers alone: a timeout of -1 is none. False: the timeout. */
+/* rcl_wait on timers alone: a timeout of -1 is none. False: the timeout, also where a timer is ready
+ * and no guard condition is triggered. */
 EXPORTED bool standin_wait(rcl_timer_t **timers, size_t count, int64_t timeout_ns);
 /* Makes waits return. */
 EXPORTED void standin_interrupt(void);
@@ -30,7 +31,7 @@ EXPORTED void standin_interrupt(void);
 EXPORTED void standin_while_making(void (*hook)(void));
 /* rcl_timer_get_next_call_time, in each version. */
 EXPORTED rcl_ret_t standin_next_call(const rcl_timer_t *timer, int64_t *out);
-/* How often the timer's guard condition was triggered. */
+/* How often the timer's guard condition was triggered, except by a wait. */
 EXPORTED unsigned standin_triggers(const rcl_timer_t *timer);
 /* malloc and its siblings. */
 EXPORTED rcl_allocator_t standin_allocator(void);
