@@ -22,8 +22,8 @@ EXPORTED rcl_ret_t rcl_timer_exchange_period(const rcl_timer_t *timer, int64_t p
 EXPORTED rcl_guard_condition_t *rcl_timer_get_guard_condition(const rcl_timer_t *timer);
 EXPORTED rcl_ret_t rcl_trigger_guard_condition(rcl_guard_condition_t *condition);
 
-/* rcl_wait on timers alone: a timeout of -1 is none. False: the timeout, also where a timer is ready
- * and no guard condition is triggered. */
+/* rcl_wait on timers alone: a timeout of -1 is none. False: the timeout, also where a timer is
+ * ready and no guard condition is triggered. */
 EXPORTED bool standin_wait(rcl_timer_t **timers, size_t count, int64_t timeout_ns);
 /* Makes waits return. */
 EXPORTED void standin_interrupt(void);
