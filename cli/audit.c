@@ -169,7 +169,8 @@ static int run_once(audit_t *audit, const arguments_t *arguments)
 static int run_watch(audit_t *audit, const arguments_t *arguments)
 {
   int64_t duration_ns = arguments->duration.ns ? arguments->duration.ns : WATCH_DURATION_NS;
-  audit_changes_t changes = {0};
+  findings_changes_t changes = {0};
+  findings_report_t report = audit_report_of(audit);
   bool is_signalled = false;
   int status = EXIT_OK;
   int result = graph_view_settle(&audit->view, arguments->graph.wait, NULL, NULL);
@@ -177,14 +178,15 @@ static int run_watch(audit_t *audit, const arguments_t *arguments)
     result = gather(audit, changes.rounds ? duration_ns : DURATION_NS, &is_signalled);
     if (result || is_signalled) break;
     result = judge(audit);
-    if (!result) result = audit_report_changes(audit, &changes, arguments->json);
+    if (!result)
+      result = findings_changes_report(&changes, &report, audit->findings, arguments->json);
     if (result || !command_flush()) break;
     status = findings_status(audit->findings, arguments->fail_on);
     forget(audit);
     audit_log_restart(&audit->log);
     result = graph_view_refresh(&audit->view);
   }
-  audit_changes_fini(&changes);
+  findings_changes_fini(&changes);
   return result ? result : status;
 }
 
@@ -316,8 +318,8 @@ const command_t command_audit = {
         "  --domain N      DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
         "  --rules         print the list of rules and end\n"
         "  --ros1          look at the ROS 1 graph of ROS_MASTER_URI, with --json, --fail-on,\n"
-        "                  --duration (default 2s) and --limit (for each node; default 1s);\n"
-        "                  without MANIFEST and --watch\n"
+        "                  --watch, --duration and --limit (for each node; default 1s);\n"
+        "                  without MANIFEST\n"
         "  -h, --help      this text\n\n"
         "At most 64 topics are sampled at a time, by best-effort readers, up to 200 messages or\n"
         "8 MiB of each; with --watch others follow. In JSON \"findings\" has \"rule\", "

@@ -67,20 +67,12 @@ void audit_clock_close(audit_clock_t *clock)
   clock->steady = NULL;
 }
 
-/* Goes on from the last tick of each publisher, so that what happens between two is seen. */
-static void restart_locked(audit_clock_t *clock, const tb__contract_limits_t *limits)
+static void restart_locked(audit_clock_t *clock)
 {
   const tb__ticks_t *before = &clock->cut.ticks;
-  tb__ticks_init(&clock->ticks, limits, true);
+  tb__ticks_init_after(&clock->ticks, before);
   memset(&clock->latency, 0, sizeof clock->latency);
   clock->begin_ns = clock->cut.end_ns;
-  for (uint32_t i = 0; i < before->publisher_count; i++) {
-    const tb__tick_publisher_t *publisher = &before->publishers[i];
-    if (publisher->id == before->last_publisher && publisher->stream.first_ns)
-      tb__ticks_feed(&clock->ticks, publisher->id, publisher->stream.last_ns,
-                     publisher->stream.last_arrival_ns);
-  }
-  clock->ticks.all.epoch = before->all.epoch;
   if (clock->ticks.publisher_count)
     for (uint32_t i = 0; i < before->publisher_count; i++)
       if (before->publishers[i].id == clock->ticks.publishers[0].id)
@@ -98,7 +90,7 @@ void audit_clock_cut(audit_t *audit)
   clock->cut.ticks = clock->ticks;
   clock->cut.latency = clock->latency;
   memcpy(clock->cut.guids, clock->guids, sizeof clock->guids);
-  restart_locked(clock, &audit->limits);
+  restart_locked(clock);
   pthread_mutex_unlock(&clock->mutex);
   tb__ticks_end(&clock->cut.ticks, now.ns);
 }

@@ -167,123 +167,19 @@ int audit_report_json(const audit_t *audit)
   return json_finish(audit->command, report_json(audit), EXIT_OK);
 }
 
-/* --- changes --- */
+/* --- both --- */
 
-void audit_changes_fini(audit_changes_t *changes)
+static void report_text_of(const void *user)
 {
-  for (size_t i = 0; i < changes->count; i++) {
-    free(changes->keys[i]);
-    free(changes->titles[i]);
-  }
-  free(changes->keys);
-  free(changes->titles);
-  changes->keys = changes->titles = NULL;
-  changes->count = 0;
+  audit_report_text(user);
 }
 
-/* The finding is the same while its rule, its severity and its subjects are. */
-static char *key_of(const tb__finding_t *finding)
+static json_t *report_json_of(const void *user)
 {
-  char *key = NULL;
-  size_t size;
-  FILE *stream = open_memstream(&key, &size);
-  if (!stream) return NULL;
-  text_to(stream, "%s %s", tb__severity_name(finding->severity), finding->rule->id);
-  for (size_t i = 0; i < finding->subject_count; i++) {
-    text_to(stream, "\n");
-    text_to(stream, "%s", finding->subjects[i].name);
-  }
-  text_to(stream, "\n\n");
-  text_to(stream, "%s", finding->cause ? finding->cause : "");
-  return fclose(stream) == 0 ? key : NULL;
+  return report_json(user);
 }
 
-static char *title_of(const tb__finding_t *finding)
+findings_report_t audit_report_of(const audit_t *audit)
 {
-  char title[TB__FINDING_TEXT_SIZE], *text = NULL;
-  size_t size;
-  FILE *stream = open_memstream(&text, &size);
-  if (!stream) return NULL;
-  tb__finding_title(finding, title, sizeof title);
-  text_to(stream, "%s %s: ", tb__severity_name(finding->severity), finding->rule->id);
-  text_to(stream, "%s", title);
-  return fclose(stream) == 0 ? text : NULL;
-}
-
-/* False: no memory. */
-static bool changes_take(const audit_t *audit, audit_changes_t *out)
-{
-  size_t count = tb__findings_count(audit->findings);
-  *out = (audit_changes_t){0};
-  out->keys = calloc(count + 1, sizeof *out->keys);
-  out->titles = calloc(count + 1, sizeof *out->titles);
-  if (!out->keys || !out->titles) return false;
-  out->count = count;
-  for (size_t i = 0; i < count; i++) {
-    out->keys[i] = key_of(tb__findings_at(audit->findings, i));
-    out->titles[i] = title_of(tb__findings_at(audit->findings, i));
-    if (!out->keys[i] || !out->titles[i]) return false;
-  }
-  return true;
-}
-
-static bool has_key(const audit_changes_t *changes, const char *key)
-{
-  for (size_t i = 0; i < changes->count; i++)
-    if (strcmp(changes->keys[i], key) == 0) return true;
-  return false;
-}
-
-/* What `some` has and `others` lack. */
-static size_t print_lacking(const audit_changes_t *some, const audit_changes_t *others,
-                            const char *sign, json_t *out)
-{
-  size_t count = 0;
-  for (size_t i = 0; i < some->count; i++) {
-    if (has_key(others, some->keys[i])) continue;
-    count++;
-    if (out)
-      json_push(out, json_string(some->titles[i]));
-    else
-      text_out("%s %s\n", sign, some->titles[i]);
-  }
-  return count;
-}
-
-/* Releases the two lists, or prints them with the round. */
-static int report_json_changes(const audit_t *audit, json_t *come, json_t *gone, bool is_wanted)
-{
-  if (!is_wanted) {
-    json_decref(come);
-    json_decref(gone);
-    return EXIT_OK;
-  }
-  json_t *root = report_json(audit);
-  json_put(root, "come", come);
-  json_put(root, "gone", gone);
-  return json_finish(audit->command, root, EXIT_OK);
-}
-
-int audit_report_changes(const audit_t *audit, audit_changes_t *changes, bool json)
-{
-  audit_changes_t now;
-  json_t *come = json ? json_array() : NULL, *gone = json ? json_array() : NULL;
-  bool is_first = changes->rounds == 0;
-  int result = EXIT_OK;
-  if (!changes_take(audit, &now)) {
-    audit_changes_fini(&now);
-    json_decref(come);
-    json_decref(gone);
-    return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
-  }
-  now.rounds = changes->rounds + 1;
-  if (is_first && !json) audit_report_text(audit);
-  if (!is_first || json) {
-    size_t count = print_lacking(&now, changes, "+", come);
-    count += print_lacking(changes, &now, "-", gone);
-    if (json) result = report_json_changes(audit, come, gone, is_first || count);
-  }
-  audit_changes_fini(changes);
-  *changes = now;
-  return result;
+  return (findings_report_t){audit->command, report_text_of, report_json_of, audit};
 }

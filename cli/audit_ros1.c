@@ -5,19 +5,18 @@
 #include <stdio.h>
 
 #include "audit_ros1_stamps.h"
-#include "findings.h"
+#include "findings_changes.h"
 #include "json.h"
 #include "nodes_ros1.h"
 #include "ros1_findings.h"
 #include "text.h"
 
-#define STEP_NS     (50 * TB_NS_PER_MS)
-#define DURATION_NS (2 * TB_NS_PER_S)
+#define STEP_NS           (50 * TB_NS_PER_MS)
+#define DURATION_NS       (2 * TB_NS_PER_S)
+#define WATCH_DURATION_NS (5 * TB_NS_PER_S)
 
 /* What only graphs of ROS 2 have. */
 static const char *const refused[] = {
-    ("--watch is for graphs of ROS 2; 'timebase watch --ros1' follows /clock and reports faults of "
-     "the graph's time as they come"),
     "--wait is for the discovery of DDS; a ROS 1 master knows its graph at once",
     "--domain is of DDS; a graph of ROS 1 is that of ROS_MASTER_URI",
 };
@@ -29,11 +28,12 @@ enum {
   OPTION_LIMIT,
   OPTION_ROS1,
   OPTION_RULES,
+  OPTION_WATCH,
   OPTION_REFUSED /* and those after it */
 };
 
 typedef struct arguments {
-  bool json;
+  bool json, watch;
   tb__severity_t fail_on;
   tb_duration_t duration, limit;
 } arguments_t;
@@ -61,7 +61,7 @@ static void print_text(const ros1_look_t *look, const ros1_stamps_t *stamps)
   text_out("\n");
 }
 
-static int print_json(const ros1_look_t *look, const ros1_stamps_t *stamps)
+static json_t *report_json(const ros1_look_t *look, const ros1_stamps_t *stamps)
 {
   json_t *root = json_object();
   json_put(root, "master", text_json(look->graph->master_uri));
@@ -71,7 +71,25 @@ static int print_json(const ros1_look_t *look, const ros1_stamps_t *stamps)
   json_put(root, "clock", clock_ros1_json(look));
   json_put(root, "nodes", nodes_ros1_json(look));
   json_put(root, "topics_sampled", json_integer((json_int_t)ros1_stamps_sampled(stamps)));
-  return json_finish(look->command, root, EXIT_OK);
+  return root;
+}
+
+/* A look at the graph, after its topics were sampled for a while. */
+typedef struct round {
+  const ros1_look_t *look;
+  ros1_stamps_t *stamps;
+} round_t;
+
+static void report_text_of(const void *user)
+{
+  const round_t *round = user;
+  print_text(round->look, round->stamps);
+}
+
+static json_t *report_json_of(const void *user)
+{
+  const round_t *round = user;
+  return report_json(round->look, round->stamps);
 }
 
 /* Samples topics until then, or until a signal comes. */
@@ -105,20 +123,65 @@ static int listen_for(ros1_look_t *look, ros1_stamps_t **stamps, int64_t duratio
   return EXIT_OK;
 }
 
+/* To be closed with round_close either way. *out_signal: a signal came first. */
+static int round_take(ros1_look_t *look, ros1_stamps_t **stamps, int64_t duration_ns,
+                      int *out_signal)
+{
+  int result = listen_for(look, stamps, duration_ns, out_signal);
+  return !result && !*out_signal ? ros1_look_take(look) : result;
+}
+
+static void round_close(ros1_look_t *look, ros1_stamps_t *stamps)
+{
+  ros1_stamps_close(stamps);
+  ros1_look_release(look);
+}
+
+static int run_once(ros1_look_t *look, const arguments_t *arguments, int *out_signal)
+{
+  ros1_stamps_t *stamps = NULL;
+  int64_t duration_ns = arguments->duration.ns ? arguments->duration.ns : DURATION_NS;
+  int result = round_take(look, &stamps, duration_ns, out_signal);
+  bool is_shown = !result && !*out_signal;
+  if (is_shown && arguments->json)
+    result = json_finish(look->command, report_json(look, stamps), EXIT_OK);
+  else if (is_shown)
+    print_text(look, stamps);
+  if (is_shown && !result) result = findings_status(look->findings, arguments->fail_on);
+  round_close(look, stamps);
+  return result;
+}
+
+/* Until a signal comes; the status is that of the last round. */
+static int run_watch(ros1_look_t *look, const arguments_t *arguments)
+{
+  findings_changes_t changes = {0};
+  int64_t duration_ns = arguments->duration.ns ? arguments->duration.ns : WATCH_DURATION_NS;
+  int result = EXIT_OK, status = EXIT_OK, signal_number = 0;
+  for (bool goes_on = true; goes_on; clock_gauge_go_on(look->gauge)) {
+    round_t round = {look, NULL};
+    findings_report_t report = {look->command, report_text_of, report_json_of, &round};
+    result =
+        round_take(look, &round.stamps, changes.rounds ? duration_ns : DURATION_NS, &signal_number);
+    goes_on = !result && !signal_number;
+    if (goes_on) {
+      result = findings_changes_report(&changes, &report, look->findings, arguments->json);
+      status = findings_status(look->findings, arguments->fail_on);
+      goes_on = !result && command_flush();
+    }
+    round_close(look, round.stamps);
+  }
+  findings_changes_fini(&changes);
+  return result ? result : status;
+}
+
 static int run_look(const command_t *command, const arguments_t *arguments, int *out_signal)
 {
   static ros1_look_t look; /* large */
-  ros1_stamps_t *stamps = NULL;
   int result = ros1_look_open(command, arguments->limit, &look);
-  if (!result) result = listen_for(&look, &stamps, arguments->duration.ns, out_signal);
-  if (!result && !*out_signal) result = ros1_look_take(&look);
-  bool is_shown = !result && !*out_signal;
-  if (is_shown && arguments->json)
-    result = print_json(&look, stamps);
-  else if (is_shown)
-    print_text(&look, stamps);
-  if (is_shown && !result) result = findings_status(look.findings, arguments->fail_on);
-  ros1_stamps_close(stamps);
+  if (!result)
+    result =
+        arguments->watch ? run_watch(&look, arguments) : run_once(&look, arguments, out_signal);
   ros1_look_close(&look);
   return result;
 }
@@ -139,6 +202,9 @@ static bool parse(const command_t *command, int option, char **argv, arguments_t
     return command_parse_limit(command, "--duration", optarg, &arguments->duration);
   case OPTION_LIMIT:
     return command_parse_limit(command, "--limit", optarg, &arguments->limit);
+  case OPTION_WATCH:
+    arguments->watch = true;
+    return true;
   case OPTION_ROS1:
     return true;
   default:
@@ -156,14 +222,13 @@ int audit_ros1_run(const command_t *command, int argc, char **argv)
       {"limit", required_argument, NULL, OPTION_LIMIT},
       {"ros1", no_argument, NULL, OPTION_ROS1},
       {"rules", no_argument, NULL, OPTION_RULES},
-      {"watch", no_argument, NULL, OPTION_REFUSED},
-      {"wait", required_argument, NULL, OPTION_REFUSED + 1},
-      {"domain", required_argument, NULL, OPTION_REFUSED + 2},
+      {"watch", no_argument, NULL, OPTION_WATCH},
+      {"wait", required_argument, NULL, OPTION_REFUSED},
+      {"domain", required_argument, NULL, OPTION_REFUSED + 1},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
-  arguments_t arguments = {
-      .fail_on = TB__SEVERITY_ERROR, .duration = {DURATION_NS}, .limit = {TB_NS_PER_S}};
+  arguments_t arguments = {.fail_on = TB__SEVERITY_ERROR, .limit = {TB_NS_PER_S}};
   int signal_number = 0;
   for (int option; (option = command_next_option(argc, argv, ":h", options)) != -1;) {
     if (option == 'h') return command_help(command);

@@ -45,6 +45,18 @@ void tb__ticks_init(tb__ticks_t *ticks, const tb__contract_limits_t *limits, boo
   ticks->has_steady = has_steady;
 }
 
+void tb__ticks_init_after(tb__ticks_t *ticks, const tb__ticks_t *before)
+{
+  tb__ticks_init(ticks, &before->limits, before->has_steady);
+  for (uint32_t i = 0; i < before->publisher_count; i++) {
+    const tb__tick_publisher_t *publisher = &before->publishers[i];
+    if (publisher->id == before->last_publisher && publisher->stream.first_ns)
+      tb__ticks_feed(ticks, publisher->id, publisher->stream.last_ns,
+                     publisher->stream.last_arrival_ns);
+  }
+  ticks->all.epoch = before->all.epoch;
+}
+
 int64_t tb__tick_stream_stall_limit(const tb__tick_stream_t *stream,
                                     const tb__contract_limits_t *limits)
 {

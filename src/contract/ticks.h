@@ -89,6 +89,8 @@ typedef struct tb__ticks {
  * simulated time. */
 TB_PRIVATE_API void tb__ticks_init(tb__ticks_t *ticks, const tb__contract_limits_t *limits,
                                    bool has_steady);
+/* Begins again where `before` ended, from its last tick: what happens between two is seen. */
+TB_PRIVATE_API void tb__ticks_init_after(tb__ticks_t *ticks, const tb__ticks_t *before);
 /* `publisher`: what identifies it, 0 if that is not known. `arrival_ns`: in steady time. Returns
  * what the tick was among all. A late tick does not set time back; `all.last_ns` is ROS time. */
 TB_PRIVATE_API tb__tick_kind_t tb__ticks_feed(tb__ticks_t *ticks, uint64_t publisher,

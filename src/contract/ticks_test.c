@@ -303,6 +303,27 @@ static void test_publishers(void **state)
   assert_int_equal(tb__ticks_simultaneous(&ticks), 2);
 }
 
+static void test_a_next_round_goes_on_from_the_last_tick(void **state)
+{
+  (void)state;
+  tb__ticks_t next;
+  for (int i = 0; i < 40; i++)
+    tb__ticks_feed(&ticks, 1 + (uint64_t)i % 2, tick_ns += 10 * MS, now_ns += 20 * MS);
+  tb__ticks_feed(&ticks, 2, tick_ns -= 60 * S, now_ns += 20 * MS);
+  tb__ticks_init_after(&next, &ticks);
+  assert_int_equal(next.publisher_count, 1);
+  assert_int_equal(next.publishers[0].id, 2);
+  assert_int_equal(next.all.last_ns, tick_ns);
+  assert_int_equal(next.all.kinds[TB__TICK_BACKWARD], 0);
+  assert_int_equal(next.all.epoch.number, 1);
+  assert_int_equal(tb__ticks_feed(&next, 2, tick_ns -= 60 * S, now_ns += 20 * MS),
+                   TB__TICK_BACKWARD);
+  assert_int_equal(next.all.epoch.number, 2);
+  tb__ticks_init(&ticks, NULL, true);
+  tb__ticks_init_after(&next, &ticks); /* nothing has ticked */
+  assert_int_equal(next.all.ticks, 0);
+}
+
 static void test_more_publishers_than_there_is_room_for(void **state)
 {
   (void)state;
@@ -358,6 +379,7 @@ int main(void)
       cmocka_unit_test_setup(test_two_streams_a_few_ticks_apart, start),
       cmocka_unit_test_setup(test_publishers, start),
       cmocka_unit_test_setup(test_more_publishers_than_there_is_room_for, start),
+      cmocka_unit_test_setup(test_a_next_round_goes_on_from_the_last_tick, start),
       cmocka_unit_test_setup(test_any_ticks, start),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -285,6 +285,33 @@ class FindingsTest(Graph):
         self.assertIn("/sim_a", evidence)
         self.assertIn("/sim_b", evidence)
 
+    def test_watching_tells_what_comes_and_goes(self):
+        self.set_sim_time()
+        self.clock("sim_a", "1000")
+        self.until_audit()
+        command = [TIMEBASE, "audit", "--ros1", "--watch", "--duration", "1s"]
+        text, rounds = (subprocess.Popen([*command, *words], env=self.core.environment, stdout=subprocess.PIPE, text=True)
+                        for words in ([], ["--json"]))
+        self.addCleanup(text.kill)
+        self.addCleanup(rounds.kill)
+        first = json.loads(rounds.stdout.readline())
+        self.assertEqual((len(first["come"]), first["gone"]), (len(first["findings"]), []))
+        for line in text.stdout:
+            if line.startswith(("no findings; ", "1 ")):  # the end of the first round, which is printed as a whole
+                break
+        two = "error clock-two-publishers: "
+        other = self.clock("sim_b", "5000")
+        came = next(one for one in map(json.loads, rounds.stdout) if any(two in title for title in one["come"]))
+        self.assertIn("clock-two-publishers", [finding["rule"] for finding in came["findings"]])
+        next(line for line in text.stdout if line.startswith("+ " + two))
+        self.stop(other)
+        next(one for one in map(json.loads, rounds.stdout) if any(two in title for title in one["gone"]))
+        next(line for line in text.stdout if line.startswith("- " + two))
+        for child in text, rounds:
+            child.send_signal(signal.SIGINT)
+            self.assertIn(child.wait(LIMIT_S), (0, 1))  # by the last round: the other node is gone without a word
+            child.stdout.close()
+
     def test_a_recorder_is_not_judged_by_its_subscription(self):
         self.start("/usr/lib/rosbag/record", "-O", f"{self.folder}/rec", "/clock")
         wait_until(lambda: any("/record_" in name for topic, names in
@@ -367,8 +394,8 @@ class FindingsTest(Graph):
                                    "stamp-old": ["/simulated"]}, sampled=3)
 
     def test_what_only_ros2_has_is_refused(self):
-        for words, text in ((("--watch",), "--watch is for graphs of ROS 2"), (("--wait", "1"), "of DDS"),
-                            (("--domain", "1"), "of DDS"), (("m.yaml",), "a manifest declares a graph of ROS 2")):
+        for words, text in ((("--wait", "1"), "of DDS"), (("--domain", "1"), "of DDS"),
+                            (("m.yaml",), "a manifest declares a graph of ROS 2")):
             self.assertIn(text, self.run_timebase("audit", "--ros1", *words, status=2).stderr)
 
     def test_no_command_leaves_anything_on_the_master(self):
