@@ -260,14 +260,17 @@ EXPORTED rcl_ret_t rcl_timer_cancel(rcl_timer_t *timer)
 }
 
 /* Where a timer is ready, librcl's wait takes a timeout of zero. For a middleware that sleeps then,
- * by the slack of the system's timers (50 us), it triggers the timer's guard condition first: an
- * executor that waits before each call would sleep once per timer that is due. */
+ * by the slack of the system's timers (50 us), this triggers the timer's guard condition first: an
+ * executor that waits before each call would sleep once per timer that is due. Not twice before the
+ * timer is called: an executor with several threads waits again and again while it may not call it
+ * yet, and is slowed by that sleep. */
 EXPORTED rcl_ret_t rcl_timer_is_ready(const rcl_timer_t *timer, bool *is_ready)
 {
   bool waits = may_wait;
   may_wait = false;
   rcl_ret_t code = hand_on_is_ready(timer, is_ready);
-  if (!waits || code != RCL_RET_OK || !*is_ready) return code;
+  if (!waits || code != RCL_RET_OK || !*is_ready || !tb__rcl_timer_is_first_ready(timer))
+    return code;
   const tb__librcl_t *rcl = tb__librcl();
   rcl_guard_condition_t *condition = rcl->timer_get_guard_condition(timer);
   if (condition) (void)rcl->trigger_guard_condition(condition);

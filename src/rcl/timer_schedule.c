@@ -26,6 +26,7 @@ struct tb__rcl_timer {
   uint32_t id;
   uint32_t place;           /* in the batch, where it was last */
   atomic_bool is_triggered; /* and not called since: its deadline is that of the call after it */
+  bool was_found_ready;     /* by a wait, and not called since */
   bool missed_a_jump;       /* back, while it was made */
 };
 
@@ -106,6 +107,7 @@ static void arm_locked(tb__rcl_timer_t *self)
   bool is_canceled = true;
   int64_t next_ns;
   atomic_store(&self->is_triggered, false);
+  self->was_found_ready = false;
   if (rcl->timer_is_canceled(&timer, &is_canceled) == RCL_RET_OK && !is_canceled &&
       next_call(&timer, &next_ns) == RCL_RET_OK)
     set_deadline_locked(self, next_ns);
@@ -436,13 +438,31 @@ void tb__rcl_timer_jumped(tb__rcl_timer_t *self, const rcl_time_jump_t *jump)
   pthread_mutex_unlock(&mutex);
 }
 
+/* NULL: it is none of a clock that follows. */
+static tb__rcl_timer_t *find_locked(const rcl_timer_t *timer)
+{
+  tb__table_node_t *node = tb__table_first(&by_impl, tb__table_hash(0, timer->impl));
+  while (node && ((tb__rcl_timer_t *)node)->impl != timer->impl)
+    node = tb__table_next(node);
+  return (tb__rcl_timer_t *)node;
+}
+
 void tb__rcl_timer_moved(const rcl_timer_t *timer)
 {
   if (atomic_load_explicit(&timers, memory_order_relaxed) == 0 || tb__is_forked()) return;
   pthread_mutex_lock(&mutex);
-  tb__table_node_t *node = tb__table_first(&by_impl, tb__table_hash(0, timer->impl));
-  while (node && ((tb__rcl_timer_t *)node)->impl != timer->impl)
-    node = tb__table_next(node);
-  if (node) arm_locked((tb__rcl_timer_t *)node);
+  tb__rcl_timer_t *self = find_locked(timer);
+  if (self) arm_locked(self);
   pthread_mutex_unlock(&mutex);
+}
+
+bool tb__rcl_timer_is_first_ready(const rcl_timer_t *timer)
+{
+  if (tb__is_forked()) return false;
+  pthread_mutex_lock(&mutex);
+  tb__rcl_timer_t *self = find_locked(timer);
+  bool is_first = self && !self->was_found_ready;
+  if (is_first) self->was_found_ready = true;
+  pthread_mutex_unlock(&mutex);
+  return is_first;
 }

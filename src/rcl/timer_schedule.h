@@ -28,6 +28,10 @@ void tb__rcl_timer_destroy(tb__rcl_timer_t *self);
 /* After a jump of the shared time. */
 void tb__rcl_timer_jumped(tb__rcl_timer_t *self, const rcl_time_jump_t *jump);
 
+/* After a wait of librcl has found the timer ready: whether it is the first one to do so since the
+ * timer was called last. Timers of other clocks are not found. */
+bool tb__rcl_timer_is_first_ready(const rcl_timer_t *timer);
+
 /* After a call of librcl that may have moved the timer's next call. Timers of other clocks are not
  * found. */
 void tb__rcl_timer_moved(const rcl_timer_t *timer);
