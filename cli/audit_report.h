@@ -10,7 +10,7 @@ void audit_report_text(const audit_t *audit);
 /* One object. EXIT_OK, or a message has been printed. */
 int audit_report_json(const audit_t *audit);
 
-/* Both, of `audit`, which is an audit_t. */
+/* Both, for findings_changes_report; `audit` outlives it. */
 findings_report_t audit_report_of(const audit_t *audit);
 
 #endif

@@ -158,7 +158,8 @@ static int run_watch(ros1_look_t *look, const arguments_t *arguments)
   findings_changes_t changes = {0};
   int64_t duration_ns = arguments->duration.ns ? arguments->duration.ns : WATCH_DURATION_NS;
   int result = EXIT_OK, status = EXIT_OK, signal_number = 0;
-  for (bool goes_on = true; goes_on; clock_gauge_go_on(look->gauge)) {
+  bool goes_on = look->goes_on = true;
+  while (goes_on) {
     round_t round = {look, NULL};
     findings_report_t report = {look->command, report_text_of, report_json_of, &round};
     result =

@@ -195,16 +195,14 @@ void clock_gauge_restart(clock_gauge_t *gauge)
 }
 
 /* The name of the publisher that is left stays with it. */
-void clock_gauge_go_on(clock_gauge_t *gauge)
+void clock_gauge_go_on_locked(clock_gauge_t *gauge)
 {
-  pthread_mutex_lock(&gauge->mutex);
   tb__ticks_t before = gauge->ticks;
   tb__ticks_init_after(&gauge->ticks, &before);
   for (uint32_t i = 1; gauge->ticks.publisher_count && i < before.publisher_count; i++)
     if (gauge->names[i].id == gauge->ticks.publishers[0].id) gauge->names[0] = gauge->names[i];
   memset(&gauge->latency, 0, sizeof gauge->latency);
   gauge->begin_ns = steady_now(gauge);
-  pthread_mutex_unlock(&gauge->mutex);
 }
 
 static void find_double(const tb__ticks_t *ticks, clock_gauge_facts_t *facts)

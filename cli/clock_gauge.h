@@ -92,8 +92,9 @@ bool clock_gauge_listens(const clock_gauge_t *gauge);
 /* How many publishers ticked since it was opened or restarted. */
 uint32_t clock_gauge_publishers(clock_gauge_t *gauge);
 void clock_gauge_restart(clock_gauge_t *gauge);
-/* The same, but goes on from the last tick. */
-void clock_gauge_go_on(clock_gauge_t *gauge);
+/* The same, but goes on from the last tick. With the gauge's mutex held, so that no tick comes
+ * between what was read and what is gathered next. */
+void clock_gauge_go_on_locked(clock_gauge_t *gauge);
 clock_gauge_facts_t clock_gauge_read(clock_gauge_t *gauge);
 
 #endif

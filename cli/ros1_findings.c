@@ -109,6 +109,7 @@ static void take_ticks(ros1_look_t *look)
   pthread_mutex_lock(&look->gauge->mutex);
   look->ticks = look->gauge->ticks;
   memcpy(look->names, look->gauge->names, sizeof look->names);
+  if (look->goes_on) clock_gauge_go_on_locked(look->gauge);
   pthread_mutex_unlock(&look->gauge->mutex);
 }
 

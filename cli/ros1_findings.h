@@ -36,6 +36,7 @@ typedef struct ros1_look {
   struct tb_ros1_context *context;
   clock_gauge_t *gauge; /* listens to /clock */
   tb_duration_t limit;  /* for the answers of nodes */
+  bool goes_on;         /* ticks that were taken are not taken again */
   bool is_brief;        /* a subscription that has just begun is not waited for */
   void (*find)(struct ros1_look *look, void *user); /* adds findings of its own; NULL: none */
   void *find_user;

@@ -50,9 +50,11 @@ void tb__ticks_init_after(tb__ticks_t *ticks, const tb__ticks_t *before)
   tb__ticks_init(ticks, &before->limits, before->has_steady);
   for (uint32_t i = 0; i < before->publisher_count; i++) {
     const tb__tick_publisher_t *publisher = &before->publishers[i];
-    if (publisher->id == before->last_publisher && publisher->stream.first_ns)
-      tb__ticks_feed(ticks, publisher->id, publisher->stream.last_ns,
-                     publisher->stream.last_arrival_ns);
+    if (publisher->id != before->last_publisher || !publisher->stream.first_ns) continue;
+    tb__ticks_feed(ticks, publisher->id, publisher->stream.last_ns,
+                   publisher->stream.last_arrival_ns);
+    ticks->publishers[0].stream.heard_ns = publisher->stream.heard_ns;
+    ticks->all.heard_ns = before->all.heard_ns; /* repeats, while it is paused, are no silence */
   }
   ticks->all.epoch = before->all.epoch;
 }

@@ -324,6 +324,24 @@ static void test_a_next_round_goes_on_from_the_last_tick(void **state)
   assert_int_equal(next.all.ticks, 0);
 }
 
+static void test_a_pause_over_two_rounds_is_no_stall(void **state)
+{
+  (void)state;
+  tb__ticks_t next;
+  tb__ticks_init(&ticks, NULL, true);
+  for (int i = 0; i < 100; i++)
+    tb__ticks_feed(&ticks, 1, tick_ns += 10 * MS, now_ns += 20 * MS);
+  for (int i = 0; i < 600; i++)
+    tb__ticks_feed(&ticks, 1, tick_ns, now_ns += 100 * MS);
+  tb__ticks_init_after(&next, &ticks);
+  for (int i = 0; i < 600; i++)
+    tb__ticks_feed(&next, 1, tick_ns, now_ns += 100 * MS);
+  for (int i = 0; i < 100; i++)
+    tb__ticks_feed(&next, 1, tick_ns += 10 * MS, now_ns += 20 * MS);
+  assert_int_equal(next.all.stalls, 0);
+  assert_int_equal(next.publishers[0].stream.stalls, 0);
+}
+
 static void test_more_publishers_than_there_is_room_for(void **state)
 {
   (void)state;
@@ -380,6 +398,7 @@ int main(void)
       cmocka_unit_test_setup(test_publishers, start),
       cmocka_unit_test_setup(test_more_publishers_than_there_is_room_for, start),
       cmocka_unit_test_setup(test_a_next_round_goes_on_from_the_last_tick, start),
+      cmocka_unit_test_setup(test_a_pause_over_two_rounds_is_no_stall, start),
       cmocka_unit_test_setup(test_any_ticks, start),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
