@@ -383,16 +383,6 @@ bool tb_clock_is_active(const tb_clock_t *clock)
   return clock && !(atomic_load(&clock->word) & TB__WORD_OS);
 }
 
-void tb__clock_lock(const tb_clock_t *clock, tb_timeline_t **out)
-{
-  for (;;) {
-    *out = tb__clock_timeline(clock);
-    tb__mutex_lock(&(*out)->mutex);
-    if (tb__clock_timeline(clock) == *out) return;
-    tb__mutex_unlock(&(*out)->mutex);
-  }
-}
-
 bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *timeline)
 {
   const tb__jump_t *jump = tb__jump_of_thread;
@@ -421,11 +411,6 @@ tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit
     if (tb__clock_is_settled_locked(clock, *out)) return TB_OK;
     tb__clock_unlock(*out);
   }
-}
-
-void tb__clock_unlock(tb_timeline_t *timeline)
-{
-  tb__mutex_unlock(&timeline->mutex);
 }
 
 void tb__clock_leave(tb_clock_t *clock)

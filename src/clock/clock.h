@@ -74,7 +74,17 @@ static inline void tb__clock_timeline_locked(const tb_clock_t *clock, tb_timelin
 }
 
 /* Locks the mutex of the timeline that the clock points at. */
-void tb__clock_lock(const tb_clock_t *clock, tb_timeline_t **out) TB_ACQUIRE((*out)->mutex);
+static inline void tb__clock_lock(const tb_clock_t *clock, tb_timeline_t **out)
+    TB_ACQUIRE((*out)->mutex)
+{
+  for (;;) {
+    *out = tb__clock_timeline(clock);
+    tb__mutex_lock(&(*out)->mutex);
+    if (__builtin_expect(tb__clock_timeline(clock) == *out, 1)) return;
+    tb__mutex_unlock(&(*out)->mutex);
+  }
+}
+
 /* The same, after waiting for a jump that blocks the readers of the clock; does not wait inside the
  * callbacks of that jump. TB_ERR_BUSY where tb_clock_now returns it. TB_ERR_FORKED. */
 tb_status_t tb__clock_lock_settled(const tb_clock_t *clock, tb_timeline_t **out)
@@ -86,7 +96,11 @@ tb_status_t tb__clock_lock_settled_within(const tb_clock_t *clock, int64_t limit
 /* Whether the clock could be read now without waiting. */
 bool tb__clock_is_settled_locked(const tb_clock_t *clock, const tb_timeline_t *timeline)
     TB_REQUIRES(timeline->mutex);
-void tb__clock_unlock(tb_timeline_t *timeline) TB_RELEASE(timeline->mutex);
+
+static inline void tb__clock_unlock(tb_timeline_t *timeline) TB_RELEASE(timeline->mutex)
+{
+  tb__mutex_unlock(&timeline->mutex);
+}
 
 /* tb_clock_read that never blocks: TB_ERR_BUSY during a blocking jump. */
 tb_status_t tb__clock_try_read(const tb_clock_t *clock, tb_clock_reading_t *out) TB_WARN_UNUSED;

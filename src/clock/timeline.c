@@ -249,7 +249,7 @@ static int64_t view_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timel
   return page && !is_sound ? tb__page_time_after(view, epoch, time_ns) : time_ns;
 }
 
-int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
+int64_t tb__timeline_any_time_locked(const tb_timeline_t *timeline)
 {
   switch (timeline->kind) {
   case TB__TIMELINE_SYSTEM:

@@ -191,8 +191,17 @@ void tb__timeline_end_turn_locked(tb_timeline_t *timeline) TB_REQUIRES(timeline-
 /* The time that has passed on the timeline. On the system timeline it is steady time. */
 uint64_t tb__timeline_elapsed_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
+/* For tb__timeline_time_locked alone: of every kind of timeline. */
+int64_t tb__timeline_any_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+
 /* The current time, for the thread that holds the mutex. */
-int64_t tb__timeline_time_locked(const tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
+static inline int64_t tb__timeline_time_locked(const tb_timeline_t *timeline)
+    TB_REQUIRES(timeline->mutex)
+{
+  if (timeline->kind == TB__TIMELINE_ROS && !timeline->view && !timeline->running)
+    return timeline->time_ns;
+  return tb__timeline_any_time_locked(timeline);
+}
 
 /* Resets the time without a jump: for a timeline that no clock points at. */
 void tb__timeline_reset(tb_timeline_t *timeline);

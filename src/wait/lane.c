@@ -4,15 +4,6 @@
 #include "platform/poll_set.h"
 #include "wait/timer_queue.h"
 
-bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
-                             int64_t *out_key, int64_t *out_now_ns)
-{
-  int64_t now_ns = tb__timeline_time_locked(timeline);
-  *out_now_ns = now_ns;
-  *out_key = tb__add_saturated(now_ns, -lane->offset_ns);
-  return timeline->kind != TB__TIMELINE_ROS || now_ns != 0;
-}
-
 /* Counts the lane's due calls as in flight until they have been made, for calls that move time and
  * wait for what they made due (X2). */
 static void lane_inflight_begin(tb__lane_t *lane, const tb_timeline_t *timeline)

@@ -286,8 +286,15 @@ void tb__lane_inflight_end_locked(tb__lane_t *lane);
 void tb__lane_rearm_locked(tb__lane_t *lane, tb_timeline_t *timeline) TB_REQUIRES(timeline->mutex);
 
 /* The clock's time as a key; false while nothing can be due because its source has not started. */
-bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
-                             int64_t *out_key, int64_t *out_now_ns) TB_REQUIRES(timeline->mutex);
+static inline bool tb__lane_now_key_locked(const tb__lane_t *lane, const tb_timeline_t *timeline,
+                                           int64_t *out_key, int64_t *out_now_ns)
+    TB_REQUIRES(timeline->mutex)
+{
+  int64_t now_ns = tb__timeline_time_locked(timeline);
+  *out_now_ns = now_ns;
+  *out_key = tb__add_saturated(now_ns, -lane->offset_ns);
+  return timeline->kind != TB__TIMELINE_ROS || now_ns != 0;
+}
 
 /* Whether no jump and no change of source blocks the readers of the clock. */
 static inline bool tb__lane_is_settled(const tb__lane_t *lane, const tb_timeline_t *timeline)
