@@ -155,8 +155,8 @@ class Process:
                 stream.close()
 
 
-def bound_sockets(pid):
-    """Local IPv4 addresses and ports of the UDP sockets of a process."""
+def udp_sockets(pid):
+    """The lines of /proc/net/udp, in fields, of the sockets of a process."""
     inodes = set()
     for entry in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -165,14 +165,23 @@ def bound_sockets(pid):
             continue
         if match:
             inodes.add(match.group(1))
-    found = set()
     with open(f"/proc/{pid}/net/udp", encoding="ascii") as table:
-        for line in table.readlines()[1:]:
-            fields = line.split()
-            if fields[9] in inodes:
-                address, port = fields[1].split(":")
-                found.add((socket.inet_ntoa(bytes.fromhex(address)[::-1]), int(port, 16)))
+        lines = [line.split() for line in table.readlines()[1:]]
+    return [fields for fields in lines if fields[9] in inodes]
+
+
+def bound_sockets(pid):
+    """Local IPv4 addresses and ports of the UDP sockets of a process."""
+    found = set()
+    for fields in udp_sockets(pid):
+        address, port = fields[1].split(":")
+        found.add((socket.inet_ntoa(bytes.fromhex(address)[::-1]), int(port, 16)))
     return found
+
+
+def unread_bytes(pid):
+    """Of packets that the kernel holds for a process."""
+    return sum(int(fields[4].split(":")[1], 16) for fields in udp_sockets(pid))
 
 
 def bound_addresses(pid):

@@ -18,14 +18,16 @@
 #define START_NS (1700000000 * TB_NS_PER_S)
 #define STEP_NS  TB_NS_PER_MS
 
-#define OFFER(history, reliability)                                                                \
-  "- history: " history "\n  depth: 10\n  reliability: " reliability "\n  durability: 2\n"
+#define OFFER(reliability)                                                                         \
+  "- history: 1\n  depth: 10\n  reliability: " reliability "\n  durability: 2\n"
 
 static const tb__fake_topic_t topics[] = {
-    {"/reliable", "std_msgs/msg/Header", OFFER("2", "1"),
-     NULL}, /* none is replaced by later ones */
-    {"/best_effort", "std_msgs/msg/Header", OFFER("1", "2"), NULL},
+    {"/reliable", "std_msgs/msg/Header", OFFER("1"), NULL},
+    {"/best_effort", "std_msgs/msg/Header", OFFER("2"), NULL},
 };
+
+/* None is replaced by later ones while the other process does not run. */
+static const char keep_all[] = "/reliable: {history: keep_all}\n";
 
 static tb__fake_message_t messages[2 * MESSAGES];
 static tb__fake_header_t payloads[MESSAGES];
@@ -99,12 +101,15 @@ static bool measure(double rate)
   tb_player_t *player = NULL;
   tb_player_options_t options = TB_PLAYER_OPTIONS_INIT;
   tb_ros2_play_transport_options_t transport_options = TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT;
+  tb_qos_overrides_t *overrides = NULL;
   tb_error_t error = TB_ERROR_INIT;
   char count[16];
   peer_t peer;
   options.rate = rate;
   options.clock_hz = TB_PLAYER_CLOCK_HZ;
   transport_options.clock = true;
+  assert_ok(tb_qos_overrides_parse(keep_all, sizeof keep_all - 1, &overrides, NULL));
+  transport_options.qos_overrides = overrides;
   snprintf(count, sizeof count, "%d", MESSAGES);
   peer_start(&peer, (const char *const[]){TB_NOW_PEER, count, NULL});
   peer_expect_line(&peer, "ready");
@@ -131,6 +136,7 @@ static bool measure(double rate)
   tb_ros2_play_transport_destroy(transport);
   tb_ros2_context_destroy(context);
   tb_bag_reader_close(reader);
+  tb_qos_overrides_destroy(overrides);
   return violations == 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <timebase/log.h>
+#include <timebase/ros2_graph.h>
 #include <timebase/ros2_play_transport.h>
 #include <unistd.h>
 
@@ -131,7 +132,9 @@ static tb_player_status_t wait_until_it_waits_for(session_t *session, const char
     status = status_of(session);
   }
   if (!strstr(status.waits_for, text))
-    fail_msg("it waits for '%s', not for '%s'", status.waits_for, text);
+    fail_msg("after %llu messages%s it waits for '%s', not for '%s'",
+             (unsigned long long)status.messages, status.finished ? ", finished," : "",
+             status.waits_for, text);
   return status;
 }
 
@@ -152,15 +155,35 @@ static uint32_t readers_below(dds_entity_t parent)
   return readers;
 }
 
-/* The player knows of `count` readers. */
+/* Subscriptions of /in that are known with the names of their nodes. */
+static uint32_t named_readers(tb_ros2_graph_t *graph)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = NULL;
+  const tb_ros2_graph_endpoint_t *readers = NULL;
+  uint32_t named = 0;
+  assert_ok(tb_ros2_graph_snapshot(graph, &snapshot, NULL));
+  size_t count = tb_ros2_graph_subscriptions(snapshot, "/in", &readers);
+  for (size_t i = 0; i < count; i++)
+    named += readers[i].node >= 0;
+  tb_ros2_graph_snapshot_release(snapshot);
+  return named;
+}
+
+/* The player knows of `count` readers, and their names: while a node blocks DDS's own threads it
+ * announces nothing, and after 10 s it is taken for gone. */
 static void wait_for_readers(const session_t *session, uint32_t count)
 {
   tb__participant_t *participant = tb__ros2_context_participant(session->context);
-  for (int i = 0; i < PEER_LIMIT_MS; i++) {
-    if (readers_below(tb__participant_handle(participant)) == count) return;
-    usleep(1000);
+  tb_ros2_graph_t *graph = NULL;
+  bool are_known = false;
+  assert_ok(tb_ros2_graph_create(session->context, &graph, NULL));
+  for (int i = 0; i < PEER_LIMIT_MS && !are_known; i++) {
+    are_known = readers_below(tb__participant_handle(participant)) == count &&
+                named_readers(graph) == count;
+    if (!are_known) usleep(1000);
   }
-  fail_msg("the player has not found its readers");
+  tb_ros2_graph_destroy(graph);
+  if (!are_known) fail_msg("the player has not found its readers");
 }
 
 static void wait_until_matched(peer_t *peer)
