@@ -436,8 +436,8 @@ class PlayTest(CommandTest):
 
     def resume(self):
         """The paused player, which it waits for."""
-        status, _, err = self.result("ctl", "/rosbag2_player", "resume", "--wait", "60s", "--limit", "60s")
-        self.assertEqual(status, 0, err)
+        status, out, err = self.result("ctl", "/rosbag2_player", "resume", "--wait", "60s", "--limit", "60s")
+        self.assertEqual(status, 0, out + err)
 
     def test_limits_may_leave_nothing_to_play(self):
         bag = self.bag_of_two()
