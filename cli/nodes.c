@@ -37,7 +37,7 @@ static const char *distro_name(tb_ros2_distro_t distro)
 
 static bool is_clock_subscription(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *endpoint)
 {
-  return endpoint >= nodes->subscriptions &&
+  return nodes->subscription_count > 0 && endpoint >= nodes->subscriptions &&
          endpoint < nodes->subscriptions + nodes->subscription_count;
 }
 

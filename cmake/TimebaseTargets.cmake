@@ -32,12 +32,17 @@ if(TB_SANITIZE)
   target_compile_options(timebase_warnings INTERFACE -fsanitize=${TB_SANITIZE}
     -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(timebase_warnings INTERFACE -fsanitize=${TB_SANITIZE})
+  # Clang does not say which sanitizer it compiles for, as GCC does.
+  if(CMAKE_C_COMPILER_ID STREQUAL "Clang" AND TB_SANITIZE MATCHES "address|thread")
+    string(TOUPPER "__SANITIZE_${CMAKE_MATCH_0}__" sanitizer)
+    target_compile_definitions(timebase_warnings INTERFACE ${sanitizer}=1)
+  endif()
 endif()
 
-# timebase_part(folder SOURCES... [LIBRARIES...]): one folder of src/ as an archive
-# `timebase_<folder>`, and every `*_test.c` beside it as a unit test.
+# timebase_part(folder SOURCES... [LIBRARIES...] [TEST_PRESETS...] [TEST_SOURCES...] [TEST_LIBRARIES...]): one folder of src/ as an archive
+# `timebase_<folder>`, and every `*_test.c` beside it as a unit test, all of them in one program.
 function(timebase_part folder)
-  cmake_parse_arguments(part "" "" "SOURCES;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(part "" "" "SOURCES;LIBRARIES;TEST_PRESETS;TEST_SOURCES;TEST_LIBRARIES" ${ARGN})
   add_library(timebase_${folder} STATIC ${part_SOURCES})
   set_property(GLOBAL APPEND PROPERTY timebase_parts timebase_${folder})
   target_link_libraries(timebase_${folder} PUBLIC timebase_settings ${part_LIBRARIES})
@@ -46,32 +51,9 @@ function(timebase_part folder)
     "SHELL:-include ${PROJECT_SOURCE_DIR}/src/base/allocator_names.h")
   if(TB_BUILD_TESTS)
     file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.c)
-    foreach(test IN LISTS tests)
-      get_filename_component(name ${test} NAME_WE)
-      timebase_unit_test(${folder}_${name} ${test} LIBRARIES timebase_${folder}
-        ${part_TEST_LIBRARIES})
-    endforeach()
-  endif()
-endfunction()
-
-function(timebase_unit_test name source)
-  cmake_parse_arguments(unit "" "" "LIBRARIES" ${ARGN})
-  add_executable(${name} ${source})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE timebase_settings ${unit_LIBRARIES} cmocka)
-  list(REMOVE_DUPLICATES unit_LIBRARIES)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 600)
-  if(unit_LIBRARIES MATCHES "timebase_(dds|wire|params|ros2|rosbag2)")
-    timebase_test_uses_dds(${name})
-  endif()
-endfunction()
-
-# timebase_test_uses_dds(name): a test with Cyclone DDS in its process, or in one that it starts.
-# The library of the distribution knows nothing of thread sanitizer. No other test has suppressions.
-function(timebase_test_uses_dds name)
-  if(TB_SANITIZE MATCHES thread)
-    set_property(TEST ${name} APPEND PROPERTY
-      ENVIRONMENT TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp)
+    if(tests)
+      timebase_test_program(${folder}_tests unit ${folder}_ FILES ${tests} PRESETS ${part_TEST_PRESETS}
+        SOURCES ${part_TEST_SOURCES} LIBRARIES timebase_${folder} ${part_TEST_LIBRARIES})
+    endif()
   endif()
 endfunction()

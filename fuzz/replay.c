@@ -1,6 +1,8 @@
-/* Runs a fuzz target over files and folders of inputs, so that a corpus is a regression test
- * without libFuzzer. Prints how many inputs it ran; returns 0 unless an input cannot be read or
- * there was none. */
+/* usage: fuzz_replay FOLDER
+ *
+ * Runs the fuzz target that FOLDER is named after over the files and folders in it, so that a
+ * corpus is a regression test without libFuzzer. Prints how many inputs it ran; returns 0 unless an
+ * input cannot be read or there was none. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,8 +10,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define TARGET(name) int name(const uint8_t *data, size_t size);
+#include FUZZ_TARGETS
+#undef TARGET
 
+static const struct {
+  const char *name;
+  int (*run)(const uint8_t *data, size_t size);
+} targets[] = {
+#define TARGET(name) {#name, name},
+#include FUZZ_TARGETS
+#undef TARGET
+};
+
+static int (*target)(const uint8_t *data, size_t size);
 static int inputs_run;
 
 static int run_file(const char *path, size_t size)
@@ -21,7 +35,7 @@ static int run_file(const char *path, size_t size)
   if (failed)
     fprintf(stderr, "replay: %s cannot be read\n", path);
   else
-    LLVMFuzzerTestOneInput(data, size);
+    target(data, size);
   if (file) fclose(file);
   free(data);
   inputs_run++;
@@ -56,9 +70,14 @@ static int run_path(const char *path)
 
 int main(int argc, char **argv)
 {
-  int failed = 0;
-  for (int i = 1; i < argc; i++)
-    failed |= run_path(argv[i]);
+  const char *slash = argc == 2 ? strrchr(argv[1], '/') : NULL;
+  for (size_t i = 0; slash && i < sizeof targets / sizeof *targets; i++)
+    if (strcmp(slash + 1, targets[i].name) == 0) target = targets[i].run;
+  if (!target) {
+    fputs("usage: fuzz_replay FOLDER, where FOLDER has the name of a target\n", stderr);
+    return 2;
+  }
+  int failed = run_folder(argv[1]);
   printf("replay: %d inputs\n", inputs_run);
   return failed || inputs_run == 0;
 }

@@ -7,7 +7,8 @@
 
 #ifdef __SANITIZE_THREAD__
 
-const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+    __attribute__((weak)); /* several files of a program may say so */
 
 __attribute__((visibility("default"))) const char *__tsan_default_options(void)
 {

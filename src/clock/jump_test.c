@@ -255,7 +255,7 @@ static void release_until(meeting_t *meeting, int next_phase)
     sched_yield();
 }
 
-static void test_J3_readers_block_during_backward_jump(void **state)
+static void test_J3_J4_readers_block_during_backward_jump(void **state)
 {
   fixture_t *f = *state;
   meeting_t meeting = {.f = f};
@@ -501,7 +501,7 @@ int main(void)
       WITH_CLOCK(test_J2_clock_change_has_both_times_reason_and_epoch),
       WITH_CLOCK(test_J2_activation_before_the_first_tick_has_no_time_after),
       WITH_CLOCK(test_J3_all_before_then_all_after_in_order_of_registration),
-      WITH_CLOCK(test_J3_readers_block_during_backward_jump),
+      WITH_CLOCK(test_J3_J4_readers_block_during_backward_jump),
       WITH_CLOCK(test_J3_ticks_during_a_jump_wait_for_its_end),
       WITH_CLOCK(test_J3_a_clock_change_blocks_readers_of_that_clock_only),
       WITH_CLOCK(test_J5_callbacks_cannot_move_time_but_add_and_remove_handlers),

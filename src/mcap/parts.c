@@ -124,7 +124,7 @@ static tb_status_t give_pairs(walk_t *walk, tb_mcap_part_t *part, tb__mcap_curso
     is_complete = texts[i] && texts[count + i];
   }
   part->keys = (const char *const *)texts;
-  part->values = (const char *const *)texts + (texts ? count : 0);
+  part->values = texts ? part->keys + count : NULL;
   part->pair_count = count;
   if (is_complete) give(walk, part);
   for (uint32_t i = 0; texts && i < 2 * count; i++)

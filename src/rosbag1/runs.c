@@ -31,16 +31,16 @@ static tb__rosbag1_stream_t *find_stream(tb__rosbag1_runs_t *runs, uint32_t conn
       high = middle;
   }
   runs->found = low;
-  tb__rosbag1_stream_t *at = &runs->streams[low];
-  if (low < runs->stream_count && at->connection == connection) return at;
+  if (low < runs->stream_count && runs->streams[low].connection == connection)
+    return &runs->streams[low];
   if (runs->stream_count == runs->stream_capacity) {
     size_t capacity = runs->stream_capacity ? 2 * runs->stream_capacity : 16;
     tb__rosbag1_stream_t *streams = reallocarray(runs->streams, capacity, sizeof *streams);
     if (!streams) return NULL;
     runs->streams = streams;
     runs->stream_capacity = capacity;
-    at = &streams[low];
   }
+  tb__rosbag1_stream_t *at = &runs->streams[low];
   memmove(at + 1, at, (runs->stream_count - low) * sizeof *at);
   *at = (tb__rosbag1_stream_t){.connection = connection};
   runs->stream_count++;

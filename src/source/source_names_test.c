@@ -422,7 +422,7 @@ static const struct {
 static pid_t case_spawn(size_t i, int output)
 {
   char variable[64] = "TIMEBASE_SOURCE=", program[] = "/proc/self/exe", name[32];
-  char *arguments[] = {program, name, NULL};
+  char file[] = "source_names_test", *arguments[] = {program, file, name, NULL};
   char *environment[64] = {NULL};
   size_t count = 0;
   for (char **entry = environ; *entry && count < 62; entry++)

@@ -306,6 +306,23 @@ static void test_S5_bad_options_are_refused(void **state)
 /* S7: a thousand sleepers, each woken by its own tick and no other. */
 #define SLEEPERS 200
 
+static void test_S6_started_returns_at_the_first_time_that_is_not_zero(void **state)
+{
+  fixture_t *f = *state;
+  sleeping_t started = {.clock = f->clock}, again = {.clock = f->clock};
+  start(&started);
+  set(f, 0);
+  assert_int_equal(waiters_on(f->clock), 1);
+  set(f, 7);
+  finish(&started, TB_OK);
+  assert_int_equal(started.woke_ns, 7 * S);
+  sleep_thread(&again); /* at once, now that time has started */
+  assert_status(again.status, TB_OK);
+  set(f, 0);
+  tb_wait_options_t look = {.limit = TB_NO_WAIT};
+  assert_status(tb_clock_wait_until_started(f->clock, &look), TB_ERR_TIMEOUT);
+}
+
 static void test_S7_a_tick_wakes_those_due_and_no_others(void **state)
 {
   fixture_t *f = *state;
@@ -420,6 +437,7 @@ int main(void)
       WITH_CLOCK(test_S5_limit_ends_a_wait_on_a_paused_source),
       WITH_CLOCK(test_S5_zero_returns_at_once_and_too_long_waits_for_ever),
       WITH_CLOCK(test_S5_bad_options_are_refused),
+      WITH_CLOCK(test_S6_started_returns_at_the_first_time_that_is_not_zero),
       WITH_CLOCK(test_S7_a_tick_wakes_those_due_and_no_others),
       WITH_CLOCK(test_S7_no_wakeup_is_lost),
       WITH_CLOCK(test_L1_destroying_a_clock_ends_its_sleeps),

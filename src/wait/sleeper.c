@@ -114,26 +114,26 @@ static bool sleeper_closed(tb__waiter_t *waiter)
   return tb__sleeper_claim(waiter, TB_ERR_CLOSED);
 }
 
-static void notify(tb__sleeper_t *sleeper)
+static bool notify(tb__sleeper_t *sleeper)
 {
-  atomic_fetch_add(sleeper->notify, 1);
-  tb__futex_wake_all(sleeper->notify);
+  _Atomic uint32_t *word = atomic_load(&sleeper->notify);
+  if (!word) return false;
+  atomic_fetch_add(word, 1);
+  tb__futex_wake_all(word);
+  return true;
 }
 
 void tb__sleeper_wake(tb__waiter_t *waiter)
 {
   tb__sleeper_t *sleeper = (tb__sleeper_t *)waiter;
-  if (sleeper->notify) notify(sleeper);
+  notify(sleeper);
   atomic_store(&sleeper->word, WORD_DONE);
   tb__futex_wake_one(&sleeper->word); /* the memory may be gone: at worst a stray wake-up */
 }
 
 void tb__sleeper_poke(tb__sleeper_t *sleeper)
 {
-  if (sleeper->notify) {
-    notify(sleeper);
-    return;
-  }
+  if (notify(sleeper)) return;
   uint32_t expected = WORD_ASLEEP;
   if (atomic_compare_exchange_strong(&sleeper->word, &expected, WORD_RECHECK))
     tb__futex_wake_one(&sleeper->word);
@@ -415,7 +415,8 @@ static tb_status_t options_apply(const tb_wait_options_t *options, tb__sleeper_t
 tb_status_t tb__sleeper_init(tb__sleeper_t *sleeper, tb_clock_t *clock, tb__goal_t goal,
                              int64_t goal_ns, const tb_wait_options_t *options)
 {
-  memset(sleeper, 0, offsetof(tb__sleeper_t, marks));
+  memset(sleeper, 0, offsetof(tb__sleeper_t, notify));
+  atomic_store(&sleeper->notify, NULL);
   atomic_store(&sleeper->marks, 0);
   atomic_store(&sleeper->word, WORD_ASLEEP);
   sleeper->waiter.ops = goal == TB__GOAL_STATE ? &tb__state_ops : &sleeper_ops;
@@ -533,7 +534,7 @@ static tb_status_t join_clock(tb__sleeper_t *sleeper)
 tb_status_t tb__sleeper_begin(tb__sleeper_t *sleeper, _Atomic uint32_t *word)
 {
   tb_status_t status = TB_OK;
-  sleeper->notify = word;
+  atomic_store(&sleeper->notify, word);
   if (sleeper->clock) tb__clock_enter(sleeper->clock);
   if (sleeper->token) tb__cancel_token_join(sleeper->token, sleeper);
   if (sleeper->clock) status = join_clock(sleeper);

@@ -2,11 +2,11 @@
  * the stack of its thread, or used for one wait after another; it is a waiter of its clock
  * (clock/waiter.h), and may be the member of a cancel token and in the queue of a condition.
  *
- * All but `marks` and `word` is guarded by the mutex of the clock's current timeline, also the
- * queue of a condition. A token has a mutex of its own, under which no other is taken and which is
- * never taken under another: it only marks and pokes its members, and each checks its marks under
- * its own timeline's mutex. The mutex of a condition's user is released with no other mutex held,
- * and taken again when the sleeper has left clock, token and condition. */
+ * All but `notify`, `marks` and `word` is guarded by the mutex of the clock's current timeline,
+ * also the queue of a condition. A token has a mutex of its own, under which no other is taken and
+ * which is never taken under another: it only marks and pokes its members, and each checks its
+ * marks under its own timeline's mutex. The mutex of a condition's user is released with no other
+ * mutex held, and taken again when the sleeper has left clock, token and condition. */
 #ifndef TB_WAIT_SLEEPER_H
 #define TB_WAIT_SLEEPER_H
 
@@ -80,11 +80,10 @@ typedef struct tb__sleeper {
   tb__visible_state_t visible; /* the last known one; state 0: none */
   tb_clock_reading_t *reading; /* filled when the state is one of them */
 
-  _Atomic uint32_t
-      *notify; /* another futex, raised instead of `word`: tb__sleeper_begin; or NULL */
-
-  /* The last two: other threads may access them while tb__sleeper_init runs, if the memory is
+  /* The last three: other threads may access them while tb__sleeper_init runs, if the memory is
    * reused. */
+  _Atomic uint32_t
+      *_Atomic notify; /* another futex, raised instead of `word`: tb__sleeper_begin; or NULL */
   _Atomic uint32_t marks;
   _Atomic uint32_t word; /* futex */
 } tb__sleeper_t;

@@ -3,7 +3,7 @@
 
 Bags that rosbag's Python writes here, and those of the folder BAGS, are copied with each compression. rosbag
 must find the same connections and messages in the copy, and so must rosbag of C++,
-if VIEW is the path of the program ros1_view and not "". Messages at time 0, which rosbag of C++ leaves out,
+if VIEW is the path of the program ros1_view and not "none". Messages at time 0, which rosbag of C++ leaves out,
 are at 1 ns in the copy.
 Exit status 77: there is no rosbag here.
 """
@@ -111,7 +111,7 @@ def check_copy(timebase, view, path, folder, compression):
     checked = subprocess.run([timebase, "bag", "check", copy], stdout=subprocess.PIPE, check=False)
     if checked.returncode:
         return "timebase bag check finds something wrong with it"
-    if view:
+    if view != "none":
         seen = subprocess.run([view, copy], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               check=False, timeout=60)
         if seen.returncode or seen.stdout.decode().splitlines() != expected_view(after):

@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 
 PROGRAM = sys.argv.pop(1)
 SEED = int(os.environ.get("TB_TEST_SEED", random.randrange(1 << 31)))
-HOSTILE = 20
+HOSTILE = 5
 PAGE_MAX = 2_000_000
 ALLOWED = set("""html head meta title style body header nav main section article h1 h2 h3 h4 h5 h6
 p a span small b bdi code ul li dl dt dd div details summary table thead tbody tr th td figure

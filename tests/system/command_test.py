@@ -204,8 +204,8 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def domain_lock(self, domain):
-        """Another checkout that runs the same test waits for this one (see loopback.c)."""
-        lock = open(f"/tmp/timebase-test-domain-{domain}.lock", "a", encoding="ascii")
+        """Where tests have no network of their own, another checkout waits for this one (see loopback.c)."""
+        lock = open(f"/dev/shm/timebase-test-domain-{domain}.lock", "a", encoding="ascii")
         self.addCleanup(lock.close)
         fcntl.flock(lock, fcntl.LOCK_EX)
 

@@ -18,15 +18,16 @@ static const char config[] =
     "</ParticipantIndex><Peers><Peer address=\"localhost\"/></Peers></Discovery></Domain>"
     "</CycloneDDS>";
 
-/* Until this process ends: the same test of another checkout would interfere. Programs take their
- * domains in rising order, so they do not deadlock. */
+/* Until this process ends: where tests have no network and /dev/shm of their own (tests/launch.c),
+ * the same test of another checkout would interfere. Programs take their domains in rising order,
+ * so they do not deadlock. */
 static void domain_lock(int domain_id)
 {
   static bool held[256];
   char path[64];
   if (held[domain_id & 255]) return;
   held[domain_id & 255] = true;
-  snprintf(path, sizeof path, "/tmp/timebase-test-domain-%d.lock", domain_id);
+  snprintf(path, sizeof path, "/dev/shm/timebase-test-domain-%d.lock", domain_id);
   int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd >= 0) flock(fd, LOCK_EX); /* without a lock the test is as good when it runs alone */
 }
