@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BATCHES 401
 
@@ -205,10 +207,47 @@ typedef struct run {
   int done, missed, failed;
 } run_t;
 
+static void *do_nothing(void *argument)
+{
+  return argument;
+}
+
+/* glibc takes real locks only after a thread was created, as real programs do. */
+static void become_threaded(void)
+{
+  pthread_t thread;
+  if (!pthread_create(&thread, NULL, do_nothing, NULL)) pthread_join(thread, NULL);
+}
+
+/* In a process of its own, so that no row depends on the memory and the threads that those before
+ * it have left. */
+static bool measure(const row_t *row, result_t *out)
+{
+  int ends[2];
+  if (pipe(ends) != 0) return bench_fail(row, "no pipe");
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    become_threaded();
+    result_t result;
+    bool good = row->run(row, &result) && write(ends[1], &result, sizeof result) == sizeof result;
+    exit(good ? 0 : 1);
+  }
+  close(ends[1]);
+  bool good = read(ends[0], out, sizeof *out) == sizeof *out;
+  close(ends[0]);
+  int status;
+  good = child > 0 && waitpid(child, &status, 0) == child && good;
+  if (good && status != 0)
+    fprintf(stderr, "bench: %s: measured, but ended with %d\n", row->name, status);
+  return good;
+}
+
 static void run_row(run_t *run, const row_t *row)
 {
   result_t result;
-  if (!row->run(row, &result)) {
+  if (!measure(row, &result)) {
     run->failed++;
     return;
   }
@@ -225,18 +264,6 @@ static void run_all(run_t *run)
   for (int i = 0; (row = row_at(i)); i++)
     run_row(run, row);
   print_left_out(stdout);
-}
-
-static void *do_nothing(void *argument)
-{
-  return argument;
-}
-
-/* glibc takes real locks only after a thread was created, as real programs do. */
-static void become_threaded(void)
-{
-  pthread_t thread;
-  if (!pthread_create(&thread, NULL, do_nothing, NULL)) pthread_join(thread, NULL);
 }
 
 int main(int argc, char **argv)
@@ -272,7 +299,6 @@ int main(int argc, char **argv)
   }
   for (int i = first; i < argc; i++)
     if (!find_row(argv[i])) return usage(stderr);
-  become_threaded();
   printf("%-35s %14s %-45s %6s\n", "row", "value", "     against", "ratio");
   if (run.json) fprintf(run.json, "{\"rows\": [");
   if (first == argc) run_all(&run);
