@@ -200,6 +200,14 @@ static tb_status_t field_json(decoder_t *decoder, const tb__field_type_t *is, bo
   return status ? status : elements_json(decoder, is, count, is_shown, out);
 }
 
+/* Within a message, one that no byte stands for is not entered: of types within types there can be
+ * any number in it. */
+static bool is_entered(const decoder_t *decoder, uint32_t type)
+{
+  const tb__schema_t *schema = decoder->message.schema;
+  return type == schema->root || !schema->types[type].is_empty;
+}
+
 static tb_status_t struct_json(decoder_t *decoder, uint32_t type, bool is_shown, json_t **out)
 {
   const tb__schema_t *schema = decoder->message.schema;
@@ -209,7 +217,8 @@ static tb_status_t struct_json(decoder_t *decoder, uint32_t type, bool is_shown,
   tb_status_t status = TB_OK;
   if (!of->field_count && !schema->is_ros1)
     status = tb__message_bits(&decoder->message, 1, &decoder->at, &filler);
-  for (uint32_t i = 0; !status && i < of->field_count; i++) {
+  uint32_t count = is_entered(decoder, type) ? of->field_count : 0;
+  for (uint32_t i = 0; !status && i < count; i++) {
     const tb__schema_field_t *field = &schema->fields[of->first_field + i];
     json_t *value = NULL;
     status = field_json(decoder, &field->is, is_shown, &value);

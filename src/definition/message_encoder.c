@@ -398,6 +398,8 @@ static tb_status_t put_struct(encoder_t *encoder, uint32_t type, value_t value)
   const tb__field_type_t is = {.kind = TB__FIELD_STRUCT, .type = type};
   tb_status_t status = TB_OK;
   if (put_named(encoder, type, value, &status)) return status;
+  if (!value && of->is_empty)
+    return TB_OK; /* of types within types there can be any number in it */
   if (value && value->kind != TB__YAML_MAPPING)
     return wrong(encoder, value, &is, "is no mapping of the fields of");
   if (value) status = check_keys(encoder, type, value);

@@ -120,10 +120,13 @@ static tb_status_t walk_field(walk_t *walk, const tb__schema_field_t *field)
   return status;
 }
 
+/* One that no byte stands for is not entered: of types within types there can be any number in it.
+ * Every other has a byte at least, so what is walked is bounded by the message. */
 static tb_status_t walk_type(walk_t *walk, uint32_t index)
 {
   const tb__schema_type_t *type = &walk->message->schema->types[index];
   tb_status_t status = TB_OK;
+  if (type->is_empty) return TB_OK;
   for (uint32_t i = 0; i < type->field_count && !status; i++)
     status = walk_field(walk, &walk->message->schema->fields[type->first_field + i]);
   return status;

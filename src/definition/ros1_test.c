@@ -1,7 +1,9 @@
 /* Messages of ROS 1: not aligned, without an encapsulation and NULs, with a Header that has seq. */
+#include <stdlib.h>
 #include <string.h>
 #include <timebase/message_definition.h>
 
+#include "definition/message_encoder.h"
 #include "definition/message_head.h"
 #include "definition/parse.h"
 #include "test.h"
@@ -112,6 +114,33 @@ static void test_empty(void **state)
   assert_non_null(strstr(error.text, "without") ? error.text : strstr(error.text, "no fields"));
 }
 
+/* Twenty of twenty of twenty ... of nothing: work without bytes, too. */
+static void test_empty_within_empty(void **state)
+{
+  (void)state;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  for (int level = 0; level <= 25; level++) {
+    if (level > 0) fprintf(out, RULE "MSG: p/L%d\n", level);
+    for (int i = 0; level < 25 && i < 20; i++)
+      fprintf(out, "L%d f%d\n", level + 1, i);
+  }
+  assert_int_equal(fclose(out), 0);
+  assert_ok(walk(text, "", 0));
+  assert_status(walk(text, "x", 1), TB_ERR_CORRUPT);
+  tb__schema_t *schema = parse(text);
+  tb__message_encoder_t *encoder = NULL;
+  const uint8_t *bytes = NULL;
+  tb_error_t error = TB_ERROR_INIT;
+  assert_ok(tb__message_encoder_create(schema, "{}", 2, &encoder, &error));
+  assert_ok(tb__message_encoder_run(encoder, 0, &bytes, &size, &error));
+  assert_int_equal(size, 0);
+  tb__message_encoder_destroy(encoder);
+  tb__schema_destroy(schema);
+  free(text);
+}
+
 /* What ROS 2 has and ROS 1 has not, and the other way round. */
 static void test_other_generation(void **state)
 {
@@ -129,9 +158,9 @@ static void test_other_generation(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_header_stamp),     cmocka_unit_test(test_not_aligned),
-      cmocka_unit_test(test_old_names),        cmocka_unit_test(test_empty),
-      cmocka_unit_test(test_other_generation),
+      cmocka_unit_test(test_header_stamp),       cmocka_unit_test(test_not_aligned),
+      cmocka_unit_test(test_old_names),          cmocka_unit_test(test_empty),
+      cmocka_unit_test(test_empty_within_empty), cmocka_unit_test(test_other_generation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,8 @@ bool tb__skip_of_field(const tb__schema_t *schema, const tb__field_type_t *field
                        tb__skip_t *previous, tb__skip_t *out)
 {
   bool is_sequence = field->shape == TB__FIELD_SEQUENCE;
+  if (field->kind == TB__FIELD_STRUCT && !is_sequence && schema->types[field->type].is_empty)
+    return true; /* no byte stands for it */
   *out = (tb__skip_t){.is_sequence = is_sequence,
                       .count = field->shape == TB__FIELD_SINGLE ? 1 : field->count,
                       .type = field->type};

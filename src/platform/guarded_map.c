@@ -33,7 +33,18 @@ static struct sigaction previous; /* changed while our handler is not installed 
 
 /* ---- the handler: async-signal-safe ---- */
 
-static tb__guarded_map_t *map_at(uintptr_t address)
+/* Clang's thread sanitizer makes an atomic access under a lock of its own. If it is one that
+ * faults, the handler must make none that the sanitizer sees. */
+#if defined(__has_attribute)
+#if __has_attribute(disable_sanitizer_instrumentation)
+#define NOT_INSTRUMENTED __attribute__((disable_sanitizer_instrumentation))
+#endif
+#endif
+#ifndef NOT_INSTRUMENTED
+#define NOT_INSTRUMENTED
+#endif
+
+NOT_INSTRUMENTED static tb__guarded_map_t *map_at(uintptr_t address)
 {
   for (tb__guarded_map_t *map = atomic_load(&maps); map; map = map->next) {
     uintptr_t begin = atomic_load(&map->begin);
@@ -50,13 +61,13 @@ static tb__guarded_map_t *map_at(uintptr_t address)
 
 /* By a system call, as thread sanitizer would take the C library's function for a write, and other
  * threads read there meanwhile. */
-static bool map_over(const tb__guarded_map_t *map, int flags, int fd)
+NOT_INSTRUMENTED static bool map_over(const tb__guarded_map_t *map, int flags, int fd)
 {
   return syscall(MAP_CALL, atomic_load(&map->begin), atomic_load(&map->size),
                  (long)atomic_load(&map->protection), (long)flags | MAP_FIXED, (long)fd, 0L) != -1;
 }
 
-static bool put_zeros(tb__guarded_map_t *map)
+NOT_INSTRUMENTED static bool put_zeros(tb__guarded_map_t *map)
 {
   if (!map_over(map, MAP_PRIVATE | MAP_ANONYMOUS, -1)) return false;
   atomic_store(&map->is_cut, true);
@@ -88,7 +99,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 }
 
 /* si_addr is an address only if the kernel raised the signal. */
-static void on_bus_error(int signal, siginfo_t *info, void *context)
+NOT_INSTRUMENTED static void on_bus_error(int signal, siginfo_t *info, void *context)
 {
   int before = errno;
   atomic_fetch_add(&walkers, 1);
