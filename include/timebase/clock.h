@@ -64,6 +64,10 @@ typedef struct tb_clock_reading {
 
 TB_BEGIN_DECLS
 
+/** "inactive", "no-source", "no-publisher", "qos-mismatch", "waiting", "running", "paused",
+ * "stalled", "lost", "closed"; "unknown" for others. Static text. [any thread] [from callbacks] */
+TB_API const char *tb_clock_state_name(tb_clock_state_t state);
+
 /** `options` may be NULL: a ROS clock that follows the process's default. With a source, the source
  * is started before the call returns, and no reading ever reports system time. The first clock that
  * follows makes the default that TIMEBASE_SOURCE names, unless the program has set one

@@ -5,6 +5,24 @@
 #include "clock/timeline.h"
 #include "platform/time.h"
 
+const char *tb_clock_state_name(tb_clock_state_t state)
+{
+  static const char *const names[] = {
+      [TB_CLOCK_INACTIVE] = "inactive",
+      [TB_CLOCK_NO_SOURCE] = "no-source",
+      [TB_CLOCK_NO_PUBLISHER] = "no-publisher",
+      [TB_CLOCK_QOS_MISMATCH] = "qos-mismatch",
+      [TB_CLOCK_WAITING] = "waiting",
+      [TB_CLOCK_RUNNING] = "running",
+      [TB_CLOCK_PAUSED] = "paused",
+      [TB_CLOCK_STALLED] = "stalled",
+      [TB_CLOCK_LOST] = "lost",
+      [TB_CLOCK_CLOSED] = "closed",
+  };
+  bool is_known = (size_t)state < sizeof names / sizeof *names && names[state];
+  return is_known ? names[state] : "unknown";
+}
+
 /* The last sign of life on a page, which its publisher notes there. In steady time that is not ours
  * the note is meaningless: then it is when this process first saw the current version. */
 static int64_t page_sign_ns(tb__page_view_t *view)

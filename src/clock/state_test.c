@@ -352,6 +352,18 @@ static void test_C8_after_a_pause_time_continues_at_its_rate(void **state)
 
 #define ON_STEADY(test) cmocka_unit_test_setup_teardown(test, setup_steady, teardown_steady)
 
+static void test_C8_each_state_has_a_name(void **state)
+{
+  (void)state;
+  assert_string_equal(tb_clock_state_name(TB_CLOCK_INACTIVE), "inactive");
+  assert_string_equal(tb_clock_state_name(TB_CLOCK_CLOSED), "closed");
+  for (int one = TB_CLOCK_INACTIVE; one <= TB_CLOCK_CLOSED; one++)
+    assert_string_not_equal(tb_clock_state_name((tb_clock_state_t)one), "unknown");
+  assert_string_equal(tb_clock_state_name((tb_clock_state_t)0), "unknown");
+  assert_string_equal(tb_clock_state_name((tb_clock_state_t)(TB_CLOCK_CLOSED + 1)), "unknown");
+  assert_string_equal(tb_clock_state_name((tb_clock_state_t)-1), "unknown");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -370,6 +382,7 @@ int main(void)
       ON_STEADY(test_C8_two_jumps_in_a_row_are_two_and_leave_no_rate),
       ON_STEADY(test_C8_steps_declared_as_jumps_are_no_rate),
       ON_STEADY(test_C8_after_a_pause_time_continues_at_its_rate),
+      cmocka_unit_test(test_C8_each_state_has_a_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,9 @@
 #define TB__MESSAGE_DEFINITION_ENCODING "ros2msg"
 #define TB__MESSAGE_IDL_ENCODING        "ros2idl"
 #define TB__MESSAGE_ROS1_ENCODING       "ros1msg" /* its messages are as ROS 1 serializes */
+/* As rosbag2 calls a text in which no type of another file is: that of a service of numbers alone.
+ * It is ROS2MSG. */
+#define TB__MESSAGE_UNKNOWN_ENCODING "unknown"
 /* Both, where types of .idl files have types of .msg files in them, or the other way round: those
  * of .idl files come first, and each has a line with its name. No recording has such a text. */
 #define TB__MESSAGE_MIXED_ENCODING "ros2idl and ros2msg"

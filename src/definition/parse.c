@@ -47,7 +47,8 @@ tb_status_t tb__schema_parse(const char *type, const char *encoding, const char 
                              tb__schema_t **out, tb_error_t *error)
 {
   char name[TB__DEFINITION_NAME_SIZE];
-  bool is_msg = strcmp(encoding, TB__MESSAGE_DEFINITION_ENCODING) == 0,
+  bool is_unknown = strcmp(encoding, TB__MESSAGE_UNKNOWN_ENCODING) == 0 && size > 0,
+       is_msg = is_unknown || strcmp(encoding, TB__MESSAGE_DEFINITION_ENCODING) == 0,
        is_idl = strcmp(encoding, TB__MESSAGE_IDL_ENCODING) == 0,
        is_mixed = strcmp(encoding, TB__MESSAGE_MIXED_ENCODING) == 0,
        is_ros1 = strcmp(encoding, TB__MESSAGE_ROS1_ENCODING) == 0;

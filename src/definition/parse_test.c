@@ -174,6 +174,10 @@ static void test_wrong_msg(void **state)
     assert_refused("ros2msg", cases[i].text, cases[i].status, cases[i].what);
   assert_refused("ros3msg", "int8 a\n", TB_ERR_UNSUPPORTED,
                  ": its encoding, 'ros3msg', is none of ros2msg, ros2idl and ros1msg");
+  assert_refused("unknown", "", TB_ERR_UNSUPPORTED,
+                 ": its encoding, 'unknown', is none of ros2msg, ros2idl and ros1msg");
+  assert_refused("unknown", "int8\n", TB_ERR_CORRUPT, /* it is read */
+                 ", line 1, column 5: a space and a field's name were expected");
 }
 
 /* --- ros2idl --- */

@@ -59,7 +59,8 @@ static bool is_ros1(const tb_reencoder_type_t *type)
 static const char *encoding_of(const tb_reencoder_type_t *type)
 {
   static const char *const known[] = {TB__MESSAGE_DEFINITION_ENCODING, TB__MESSAGE_IDL_ENCODING,
-                                      TB__MESSAGE_ROS1_ENCODING, TB__MESSAGE_MIXED_ENCODING};
+                                      TB__MESSAGE_ROS1_ENCODING, TB__MESSAGE_MIXED_ENCODING,
+                                      TB__MESSAGE_UNKNOWN_ENCODING};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (type->encoding && strcmp(type->encoding, known[i]) == 0) return known[i];
   return ""; /* parsing names it */

@@ -7,6 +7,7 @@
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_type_hash.h>
 
+#include "base/log.h"
 #include "base/no_memory.h"
 #include "base/null_argument.h"
 #include "base/sized.h"
@@ -125,6 +126,9 @@ static tb_status_t create_topic(tb_ros2_play_transport_t *transport, const tb_ba
   if (info->type_hash[0])
     tb_ros2_type_hash_register(info->type, info->type_hash, NULL); /* as recorded, or not at all */
   tb_qos_t qos = info->qos;
+  /* A node that starts late gets as many as all publishers that were recorded kept for it. */
+  if (qos.durability == TB_QOS_TRANSIENT_LOCAL && info->latched_depth > (uint64_t)qos.depth)
+    qos.depth = (int32_t)info->latched_depth;
   tb_qos_overrides_apply(transport->options.qos_overrides, info->name, &qos);
   tb__ros2_publishers_batch(transport->batches);
   tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
@@ -150,6 +154,18 @@ static tb_status_t add_topic(void *self, const tb_bag_topic_t *info, void **out_
   if (!topic) return create_topic(transport, info, out_handle, error);
   *out_handle = topic;
   return TB_OK;
+}
+
+/* A name or a type that ROS 2 cannot have, as ROS 1 may: the others are played. Another failure is
+ * met again in add_topic. */
+static bool takes(void *self, const tb_bag_topic_t *info)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  void *topic;
+  if (strcmp(info->serialization_format, "cdr") != 0) return false;
+  if (add_topic(self, info, &topic, &error) != TB_ERR_INVALID) return true;
+  tb__log(TB_LOG_WARN, "player: topic %.200s is left out: %s", info->name, error.text);
+  return false;
 }
 
 static void send(void *self)
@@ -368,6 +384,7 @@ static tb_status_t start_waiting(tb_ros2_play_transport_t *transport, tb_error_t
 }
 
 static const tb_play_transport_ops_t transport_ops = {
+    .takes = takes,
     .add_topic = add_topic,
     .publish = publish,
     .settle = settle,
@@ -378,6 +395,7 @@ static const tb_play_transport_ops_t transport_ops = {
 };
 
 static const tb_play_transport_ops_t waiting_ops = {
+    .takes = takes,
     .add_topic = add_topic,
     .publish = publish,
     .settle = settle,

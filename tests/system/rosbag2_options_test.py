@@ -5,12 +5,14 @@ usage: rosbag2_options_test.py BIN_DIR DEMO_BAG [TEST...]
 
 `--help` after an option ends the command once the option has been read."""
 
+import contextlib
 import itertools
 import json
 import os
 import re
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 import unittest
@@ -56,6 +58,9 @@ WITHOUT_EFFECT = {
     "convert": set(),
     "reindex": set(),
 }
+
+
+STRING_HEAD = b"\x00\x01\x00\x00"
 
 
 class OptionsTest(CommandTest):
@@ -159,6 +164,35 @@ class OptionsTest(CommandTest):
         status, _, err = self.result("bag", "play", "-n", "1", BAG)
         self.assertEqual(status, 2)
         self.assertIn("is an option of 'timebase bag burst'", err)
+
+    def test_a_late_node_gets_what_all_publishers_kept(self):
+        """25 static transform publishers, each of which keeps one."""
+        text = "std_msgs/msg/String"
+        topics, first = [("/static", text), ("/last", text)], 1_600_000_000 * command_test.SECOND
+        messages = [(0, first + i, STRING_HEAD + b"\x04\x00\x00\x00s%02d\x00" % i) for i in range(25)]
+        messages.append((1, first + 1000 * command_test.SECOND, STRING_HEAD + b"\x01\x00\x00\x00\x00"))
+        path = sqlite_bag_make(os.path.join(self.folder, "many.db3"), topics, messages)
+        offer = "- history: 1\n  depth: 1\n  reliability: 1\n  durability: 1\n"
+        with contextlib.closing(sqlite3.connect(path)) as database, database:
+            database.execute("UPDATE topics SET offered_qos_profiles=? WHERE id=1", (25 * offer,))
+        player = self.run_command("play", path)
+        self.until_result(("topic", "list", "--json"), lambda status, out, _: status == 0 and "/static" in out)
+        status, out, err = self.result("topic", "echo", "/static", "-n", "25", "--duration", "60s")
+        self.assertEqual((status, re.findall(r"data: '?(s\d\d)", out)), (0, [f"s{i:02}" for i in range(25)]), err)
+        player.child.send_signal(signal.SIGINT)
+        player.wait()
+
+    def test_a_topic_that_ros2_cannot_have(self):
+        """It is named and left out; the others are played."""
+        text = STRING_HEAD + b"\x01\x00\x00\x00\x00"
+        topics = [("/scan/1_2v", "std_msgs/msg/String"), ("/ok", "std_msgs/msg/String"), ("/odd", "not a type")]
+        messages = [(i % 3, 1_600_000_000 * command_test.SECOND + i, text) for i in range(9)]
+        path = sqlite_bag_make(os.path.join(self.folder, "odd.db3"), topics, messages)
+        status, out, err = self.result("play", path, "-r", "max")
+        self.assertEqual(status, 0, err)
+        self.assertIn("3 messages", out)
+        for name in ("/scan/1_2v", "/odd"):
+            self.assertRegex(err, rf"warning: player: topic {name} is left out: ")
 
     def test_a_launch_file(self):
         """What is recorded: the topics of one type, with what was said of the recording."""
