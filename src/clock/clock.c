@@ -54,7 +54,7 @@ static read_mode_t read_mode_of(const tb_timeline_t *timeline)
 {
   const tb__jump_t *jump = tb__jump_of_thread;
   bool concerned = tb__jump_concerns(jump, timeline);
-  if (concerned && !jump->moved) return READ_COMMITTED;
+  if (concerned && jump && !jump->moved) return READ_COMMITTED;
   return concerned || tb__is_forked() ? READ_PAST_BLOCK : READ_SETTLED;
 }
 

@@ -240,7 +240,7 @@ static tb_status_t put_string(encoder_t *encoder, const tb__field_type_t *is, va
   uint32_t count = (uint32_t)strlen(text);
   tb_status_t status = is->kind == TB__FIELD_WSTRING ? put_wide(encoder, text, &count)
                                                      : put_text(encoder, text, count);
-  if (!status && is->text_max && count > is->text_max)
+  if (!status && value && is->text_max && count > is->text_max)
     return wrong(encoder, value, is, "is longer than the bound of the");
   return status;
 }
