@@ -235,6 +235,7 @@ static bool measure(const row_t *row, result_t *out)
     exit(good ? 0 : 1);
   }
   close(ends[1]);
+  if (child < 0) bench_fail(row, "no process for it");
   bool good = read(ends[0], out, sizeof *out) == sizeof *out;
   close(ends[0]);
   int status;

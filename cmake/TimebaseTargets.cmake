@@ -39,8 +39,8 @@ if(TB_SANITIZE)
   endif()
 endif()
 
-# timebase_part(folder SOURCES... [LIBRARIES...] [TEST_PRESETS...] [TEST_SOURCES...] [TEST_LIBRARIES...]): one folder of src/ as an archive
-# `timebase_<folder>`, and every `*_test.c` beside it as a unit test, all of them in one program.
+# timebase_part(folder SOURCES... [LIBRARIES...] [TEST_PRESETS...] [TEST_SOURCES...] [TEST_LIBRARIES...]): one folder
+# of src/ as an archive `timebase_<folder>`, and every `*_test.c` beside it as a unit test, all of them in one program.
 function(timebase_part folder)
   cmake_parse_arguments(part "" "" "SOURCES;LIBRARIES;TEST_PRESETS;TEST_SOURCES;TEST_LIBRARIES" ${ARGN})
   add_library(timebase_${folder} STATIC ${part_SOURCES})

@@ -98,23 +98,25 @@ static void kill_children(void)
   }
 }
 
-/* Whether all children have ended within 5 s. */
-static int wait_for_children(void)
+/* Whether all children have ended within 5 s. SIGCHLD is blocked, so that none is missed. */
+static int wait_for_children(const sigset_t *child_ended)
 {
-  for (double end = seconds() + 5; seconds() < end;) {
+  for (double end = seconds() + 5, left = 5; left > 0; left = end - seconds()) {
     pid_t pid;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
     }
     if (pid < 0 && errno == ECHILD) return 1;
-    nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+    struct timespec limit = {(time_t)left, (long)((left - (double)(time_t)left) * 1e9)};
+    sigtimedwait(child_ended, NULL, &limit);
   }
   return 0;
 }
 
-static int run(char **command)
+static int run(char **command, const sigset_t *child_ended)
 {
   pid_t pid, child = fork();
   if (child == 0) {
+    sigprocmask(SIG_UNBLOCK, child_ended, NULL);
     execvp(command[0], command);
     fprintf(stderr, "test_launch: %s: %s\n", command[0], strerror(errno));
     _exit(CANNOT_START);
@@ -157,12 +159,15 @@ int main(int argc, char **argv)
   }
   if (is_isolated) isolate();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  int status = run(argv + at + 1);
+  sigset_t child_ended;
+  sigemptyset(&child_ended);
+  sigaddset(&child_ended, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child_ended, NULL);
+  int status = run(argv + at + 1, &child_ended);
   double wall = seconds() - began;
-  if (!wait_for_children()) {
-    do
-      kill_children();
-    while (!wait_for_children());
+  /* Children of what is killed come here in turn. */
+  for (int tries = 0; !wait_for_children(&child_ended) && tries < 5; tries++) {
+    kill_children();
     if (status == 0) status = LEFT_PROCESSES;
   }
   note(argv[at], wall, status, ceiling);

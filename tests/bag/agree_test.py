@@ -35,7 +35,7 @@ class Story:
         self.summary = self.read(said, "counts")
         self.noted = self.read_count(said)
         self.convert, self.converted, said = self.copy("convert", "-s", "mcap")
-        self.is_refused = b"could not be converted" in said
+        self.is_refused = b"more fields than can be re-encoded" in said
         self.cut, self.cuts, _ = self.copy("cut")
         self.recover, self.recovered, _ = self.copy("recover")
 

@@ -257,6 +257,39 @@ class CatTest(unittest.TestCase):
         self.assertEqual((child.wait(LIMIT_S), errors), (0, b""))
         child.stderr.close()
 
+    def test_types_within_types_of_nothing(self):
+        """20 of 20 of 20 ... of what no byte stands for, of which none is entered."""
+
+        def text(value):
+            return struct.pack("<I", len(value)) + value
+
+        def record(opcode, content):
+            return bytes([opcode]) + struct.pack("<Q", len(content)) + content
+
+        def fields(level):
+            return b"".join(b"L%d f%d\n" % (level + 1, i) for i in range(20 if level < 25 else 0))
+
+        rule = b"=" * 80 + b"\n"
+        definition = fields(0) + b"".join(rule + b"MSG: x/L%d\n" % i + fields(i) for i in range(1, 26))
+        magic = b"\x89MCAP0\r\n"
+        path = os.path.join(self.folder, "fan.mcap")
+        with open(path, "wb") as file:
+            file.write(
+                magic
+                + record(1, text(b"ros1") + text(b""))
+                + record(3, struct.pack("<H", 1) + text(b"x/T0") + text(b"ros1msg") + text(definition))
+                + record(4, struct.pack("<HH", 1, 1) + text(b"/t") + text(b"ros1") + text(b""))
+                + record(5, struct.pack("<HIQQ", 1, 0, BASE_NS, BASE_NS))
+                + record(15, struct.pack("<I", 0))
+                + record(2, struct.pack("<QQI", 0, 0, 0))
+                + magic
+            )
+        done = subprocess.run([TIMEBASE, "bag", "cat", path, "--json"], capture_output=True, text=True, timeout=LIMIT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["message"], {f"f{i}": {} for i in range(20)})
+        done = subprocess.run([TIMEBASE, "check", path], capture_output=True, text=True, timeout=LIMIT_S)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+
 
 if __name__ == "__main__":
     TIMEBASE = sys.argv[1]
