@@ -62,15 +62,15 @@ class DeclaredTest(AuditTest):
         self.assertLessEqual(set(self.subjects(report, "clock-declared")["/clock"][1]), {text for _, text in found})
 
     def test_a_clock_as_declared(self):
-        self.sim()
+        self.peer("node sim", f"clock {START_S} 100 100")  # 10 Hz, which a busy machine can hold
         path = self.manifest(
-            "clock: {publisher: /sim, rate: 100, factor: 1, qos: {reliability: best_effort, durability: volatile}}",
+            "clock: {publisher: /sim, rate: 10, factor: 1, qos: {reliability: best_effort, durability: volatile}}",
             "max_error: 5s",
         )
-        report = self.until(lambda report: report["clock"]["ticks"] >= 50 and not report["findings"], path)
+        report = self.until(lambda report: report["clock"]["ticks"] >= 10 and not report["findings"], path)
         self.assertEqual((report["declared"], report["clock"]["max_error_ns"]), ([], 5 * 10**9))
         self.assertGreater(report["clock"]["rtf_for_max_error"], 1)
-        self.assertLess(report["clock"]["rate_for_max_error_hz"], 100)
+        self.assertLess(report["clock"]["rate_for_max_error_hz"], 10)
 
     def test_no_clock(self):
         self.node("camera")
