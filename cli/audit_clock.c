@@ -6,6 +6,7 @@
 
 #include "audit.h"
 #include "clock_gauge.h"
+#include "contract/durations.h"
 #include "publishers.h"
 
 #define DEPTH       50 /* ticks come faster than a busy machine takes them */
@@ -31,7 +32,8 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
   if (is_good) {
     tb__ticks_feed(&clock->ticks, id, tick_ns, now.ns);
     if (clock->ticks.all.usual_step_ns) clock->step_ns = clock->ticks.all.usual_step_ns;
-    tb__tick_history_add(&clock->recent, tick_ns, sample->source_timestamp_ns, now.ns);
+    if (tick_ns > 0)
+      tb__tick_history_add(&clock->recent, tick_ns, sample->source_timestamp_ns, now.ns);
     clock_latency_add(&clock->latency, sample);
     for (uint32_t i = 0; i < clock->ticks.publisher_count; i++)
       if (clock->ticks.publishers[i].id == id) memcpy(clock->guids[i], sample->writer_guid, 16);
@@ -242,7 +244,7 @@ static void find_stall(const judged_t *judged)
   int64_t silence_ns = judged->end_ns - since_ns;
   bool is_repeated = all->first_ns && judged->end_ns - all->heard_ns <= limit_ns;
   if (!judged->publisher_count || silence_ns <= limit_ns || is_repeated) return;
-  if (all->ticks && !all->first_ns) return; /* it ticks with 0: clock-zero */
+  if (all->ticks && !all->first_ns) return; /* clock-zero, clock-invalid */
   if (!tb_ros2_subscription_matched(judged->audit->clock.subscription)) return;
   if (is_paused(judged->audit)) return;
   if (all->first_ns)
@@ -259,6 +261,7 @@ static void find_steps(const judged_t *judged)
   tb__findings_t *findings = judged->audit->findings;
   tb__finding_input_t backward = finding_of(judged, TB__RULE_CLOCK_BACKWARDS);
   tb__finding_input_t zero = finding_of(judged, TB__RULE_CLOCK_ZERO);
+  tb__finding_input_t invalid = finding_of(judged, TB__RULE_CLOCK_INVALID);
   tb__finding_input_t gap = finding_of(judged, TB__RULE_CLOCK_GAP);
   if (all->kinds[TB__TICK_BACKWARD] && !is_double(judged->ticks))
     tb__findings_add(findings, &backward, "%" PRIu64 " times, by up to %.3f s; first at %.3f s",
@@ -267,6 +270,10 @@ static void find_steps(const judged_t *judged)
   if (all->kinds[TB__TICK_ZERO])
     tb__findings_add(findings, &zero, "%" PRIu64 " of %" PRIu64 " ticks are 0",
                      all->kinds[TB__TICK_ZERO], all->ticks);
+  if (all->kinds[TB__TICK_INVALID])
+    tb__findings_add(
+        findings, &invalid, "%" PRIu64 " of %" PRIu64 " ticks are no valid time, first %s",
+        all->kinds[TB__TICK_INVALID], all->ticks, tb__invalid_time_text(all->invalid_ns).text);
   if (all->kinds[TB__TICK_GAP])
     tb__findings_add(findings, &gap, "%" PRIu64 " gaps, the longest of %.3f s after %.3f s",
                      all->kinds[TB__TICK_GAP], SECONDS(all->gap_ns), SECONDS(all->gap_at_ns));

@@ -104,7 +104,7 @@ static void on_ros1_tick(const tb_ros1_sample_t *sample, void *user)
 static void on_ros2_tick(const tb_ros2_sample_t *sample, void *user)
 {
   int64_t time_ns;
-  if (clock_tick_read(sample, &time_ns))
+  if (clock_tick_read(sample, &time_ns) && time_ns >= 0)
     carry(user, time_ns, sample->receive_steady_ns);
   else
     drop(user);

@@ -28,6 +28,7 @@ typedef enum nature {
   NATURE_ROS,
   NATURE_SYSTEM,
   NATURE_ZERO,
+  NATURE_INVALID,
   NATURE_OTHER,
   NATURE_COUNT,
 } nature_t;
@@ -39,12 +40,13 @@ static void count_natures(const tb__stamps_t *stamps, uint64_t out[NATURE_COUNT]
                      kinds[TB__STAMP_STALE_EPOCH];
   out[NATURE_SYSTEM] += kinds[TB__STAMP_SYSTEM];
   out[NATURE_ZERO] += kinds[TB__STAMP_ZERO];
+  out[NATURE_INVALID] += kinds[TB__STAMP_INVALID];
   out[NATURE_OTHER] += kinds[TB__STAMP_FAR] + kinds[TB__STAMP_UNJUDGED];
 }
 
 const char *check_stamps_are(const tb__recording_t *recording, uint32_t topic, double *out_share)
 {
-  static const char *const names[] = {"ROS time", "system time", "zero", "unknown time"};
+  static const char *const names[] = {"ROS time", "system time", "zero", "invalid", "unknown time"};
   uint64_t natures[NATURE_COUNT] = {0}, all = 0;
   size_t most = 0;
   for (const tb__recorded_stream_t *stream = recording->topics[topic].first; stream;
@@ -108,6 +110,7 @@ static void print_clock(const tb__recording_t *recording)
   if (is_steady) print_count(all->pauses, "pause", "pauses");
   print_count(all->kinds[TB__TICK_REORDERED], "late tick", "late ticks");
   print_count(all->kinds[TB__TICK_ZERO], "tick of 0", "ticks of 0");
+  print_count(all->kinds[TB__TICK_INVALID], "invalid tick", "invalid ticks");
   text_out("\n");
 }
 
@@ -232,6 +235,7 @@ static json_t *receipt_json(const tb__stamps_t *stamps)
 static json_t *stream_json(const tb__recording_t *recording, const tb__recorded_stream_t *stream)
 {
   static const char *const names[TB__STAMP_KIND_COUNT] = {[TB__STAMP_ZERO] = "zero",
+                                                          [TB__STAMP_INVALID] = "invalid",
                                                           [TB__STAMP_UNJUDGED] = "before_clock",
                                                           [TB__STAMP_STALE_EPOCH] = "stale_epoch",
                                                           [TB__STAMP_SYSTEM] = "system_time",
@@ -292,10 +296,10 @@ static json_t *topic_json(const tb__recording_t *recording, uint32_t index)
 static json_t *clock_json(const tb__recording_t *recording)
 {
   static const char *const names[TB__TICK_KIND_COUNT] = {
-      [TB__TICK_ZERO] = "zero",      [TB__TICK_REPEAT] = "repeats",
-      [TB__TICK_GAP] = "gaps",       [TB__TICK_SKIP] = "jumps_forward",
-      [TB__TICK_REORDERED] = "late", [TB__TICK_BACKWARD] = "jumps_back",
-      [TB__TICK_SWITCH] = "switches"};
+      [TB__TICK_ZERO] = "zero",           [TB__TICK_INVALID] = "invalid",
+      [TB__TICK_REPEAT] = "repeats",      [TB__TICK_GAP] = "gaps",
+      [TB__TICK_SKIP] = "jumps_forward",  [TB__TICK_REORDERED] = "late",
+      [TB__TICK_BACKWARD] = "jumps_back", [TB__TICK_SWITCH] = "switches"};
   bool is_steady;
   const tb__tick_stream_t *all = &tb__recording_ticks(recording, &is_steady)->all;
   double rate = is_steady ? tb__tick_stream_rate(all) : 0;

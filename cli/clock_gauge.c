@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "definition/message.h"
 #include "json.h"
 #include "publishers.h"
 #include "ros1_ticks.h"
@@ -38,9 +39,8 @@ bool clock_tick_read(const tb_ros2_sample_t *sample, int64_t *out_ns)
   const uint8_t *bytes = sample->cdr;
   if (sample->size < 12) return false;
   bool is_little = bytes[1] & 1;
-  uint32_t nanoseconds = word_at(bytes + 8, is_little);
-  if (nanoseconds >= TB_NS_PER_S) return false;
-  *out_ns = (int64_t)(int32_t)word_at(bytes + 4, is_little) * TB_NS_PER_S + nanoseconds;
+  *out_ns =
+      tb__time_of_fields((int32_t)word_at(bytes + 4, is_little), word_at(bytes + 8, is_little));
   return true;
 }
 
@@ -224,7 +224,8 @@ clock_gauge_facts_t clock_gauge_read(clock_gauge_t *gauge)
   facts.publishers = tb__ticks_simultaneous(&gauge->ticks);
   find_double(&gauge->ticks, &facts);
   facts.repeats = all->kinds[TB__TICK_REPEAT];
-  facts.distinct = all->ticks - all->kinds[TB__TICK_ZERO] - facts.repeats;
+  facts.distinct =
+      all->ticks - all->kinds[TB__TICK_ZERO] - all->kinds[TB__TICK_INVALID] - facts.repeats;
   facts.rate_hz = tb__tick_stream_rate(all);
   facts.factor = tb__tick_stream_factor(all);
   facts.step_ns = all->usual_step_ns;

@@ -12,7 +12,8 @@
 
 /* --- one tick --- */
 
-/* The time in a serialized rosgraph_msgs/Clock. False: there is none. */
+/* The time in a serialized rosgraph_msgs/Clock. It may be below 0 or no time
+ * (tb__is_no_time). False: there is none. */
 bool clock_tick_read(const tb_ros2_sample_t *sample, int64_t *out_ns);
 /* What stands for a publisher in the statistics of ticks; never 0. */
 uint64_t clock_publisher_id(const uint8_t guid[16]);

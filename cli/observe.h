@@ -24,7 +24,7 @@
 #define OBSERVE_PATHS_MAX      16
 #define OBSERVE_FILTERS_MAX    64
 #define OBSERVE_FOLDERS_MAX    64
-#define OBSERVE_NOTED_MAX      9
+#define OBSERVE_NOTED_MAX      10
 
 typedef struct observe observe_t;
 

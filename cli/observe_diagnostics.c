@@ -79,6 +79,8 @@ static verdict_t verdict_of(const tb__stamps_t *stamps, const observe_reported_t
            "stamps are of system time");
   raise_to(&verdict, has_more(stamps, before, TB__STAMP_FAR), TB_LEVEL_ERROR,
            "stamps are more than a year off");
+  raise_to(&verdict, has_more(stamps, before, TB__STAMP_INVALID), TB_LEVEL_ERROR,
+           "stamps are no valid time");
   raise_to(&verdict, has_more(stamps, before, TB__STAMP_OLD), TB_LEVEL_ERROR,
            "messages are too old");
   raise_to(&verdict, has_more(stamps, before, TB__STAMP_ZERO), TB_LEVEL_WARN, "stamps are zero");
@@ -125,6 +127,7 @@ static void add_counts(tb_ros2_diagnostics_t *out, const tb__topic_stream_t *is)
       {"message_count", stamps->arrivals},
       {"stale_epoch_count", stamps->kinds[TB__STAMP_STALE_EPOCH]},
       {"zero_stamp_count", stamps->kinds[TB__STAMP_ZERO]},
+      {"invalid_stamp_count", stamps->kinds[TB__STAMP_INVALID]},
       {"no_stamp_count", stamps->kinds[TB__STAMP_NONE]},
       {"no_time_count", stamps->kinds[TB__STAMP_UNJUDGED]},
       {"future_count", stamps->kinds[TB__STAMP_FUTURE]},

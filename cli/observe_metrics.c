@@ -177,11 +177,9 @@ static void put_stamps(observe_metrics_t *metrics, tb__metrics_text_t *text)
   static const struct {
     const char *name;
     tb__stamp_kind_t kind;
-  } kinds[] = {{"zero", TB__STAMP_ZERO},
-               {"future", TB__STAMP_FUTURE},
-               {"system_time", TB__STAMP_SYSTEM},
-               {"far_off", TB__STAMP_FAR},
-               {"stale_epoch", TB__STAMP_STALE_EPOCH},
+  } kinds[] = {{"zero", TB__STAMP_ZERO},     {"invalid", TB__STAMP_INVALID},
+               {"future", TB__STAMP_FUTURE}, {"system_time", TB__STAMP_SYSTEM},
+               {"far_off", TB__STAMP_FAR},   {"stale_epoch", TB__STAMP_STALE_EPOCH},
                {"old", TB__STAMP_OLD}};
   static const char name[] = "timebase_message_stamps_total";
   tb__metrics_head(text, "timebase_message_stamps", "counter", NULL, "Stamps that are wrong");
@@ -261,6 +259,7 @@ static void put_clock(tb__metrics_text_t *text, observe_clock_t *clock)
   put_direction(text, jumps, "direction", "forward", ticks.all.kinds[TB__TICK_SKIP]);
   tb__metrics_head(text, "timebase_ticks_dropped", "counter", NULL, "Ticks that moved nothing");
   put_direction(text, dropped, "reason", "zero", ticks.all.kinds[TB__TICK_ZERO]);
+  put_direction(text, dropped, "reason", "invalid", ticks.all.kinds[TB__TICK_INVALID]);
   put_direction(text, dropped, "reason", "repeated", ticks.all.kinds[TB__TICK_REPEAT]);
 }
 

@@ -44,6 +44,7 @@ void observe_each_row(observe_topic_t *topic, const observe_view_t *view, observ
 
 const observe_stamp_word_t observe_stamp_words[OBSERVE_STAMP_WORDS] = {
     {TB__STAMP_ZERO, "zero", "zero"},
+    {TB__STAMP_INVALID, "invalid", "invalid"},
     {TB__STAMP_FUTURE, "future", "future"},
     {TB__STAMP_SYSTEM, "system time", "system_time"},
     {TB__STAMP_FAR, "far off", "far_off"},

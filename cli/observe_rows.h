@@ -26,7 +26,7 @@ typedef struct observe_stamp_word {
   const char *text, *key;
 } observe_stamp_word_t;
 
-enum { OBSERVE_STAMP_WORDS = 6 };
+enum { OBSERVE_STAMP_WORDS = 7 };
 extern const observe_stamp_word_t observe_stamp_words[OBSERVE_STAMP_WORDS];
 
 /* Where the definition of its type is from; static text. */

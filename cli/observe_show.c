@@ -269,6 +269,7 @@ static json_t *clock_json(observe_t *observe)
   json_put(object, "jumps_forward", count_json(all->kinds[TB__TICK_SKIP]));
   json_put(object, "reordered", count_json(all->kinds[TB__TICK_REORDERED]));
   json_put(object, "zero", count_json(all->kinds[TB__TICK_ZERO]));
+  json_put(object, "invalid", count_json(all->kinds[TB__TICK_INVALID]));
   json_put(object, "stalls", count_json(all->stalls));
   json_put(object, "epoch", json_integer(all->epoch.number));
   json_put(object, "state", json_string(observe_clock_state_text(state)));

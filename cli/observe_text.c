@@ -57,6 +57,8 @@ void observe_print_clock(FILE *out, observe_t *observe, bool is_summary)
   if (all->stalls) text_to(out, ", %llu stalls", (unsigned long long)all->stalls);
   if (all->kinds[TB__TICK_ZERO])
     text_to(out, ", %llu zero ticks", (unsigned long long)all->kinds[TB__TICK_ZERO]);
+  if (all->kinds[TB__TICK_INVALID])
+    text_to(out, ", %llu invalid ticks", (unsigned long long)all->kinds[TB__TICK_INVALID]);
   if (all->kinds[TB__TICK_REORDERED])
     text_to(out, ", %llu out of order", (unsigned long long)all->kinds[TB__TICK_REORDERED]);
   text_to(out, "\n");

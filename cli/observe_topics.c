@@ -69,12 +69,13 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
   size_t at = 0;
   if (tb__message_open(&message, clock->schema, sample->cdr, sample->size) ||
       tb__field_path_find(clock->path, &message, 0, &at) ||
-      tb__message_time(&message, &at, &tick_ns))
+      tb__message_any_time(&message, &at, &tick_ns))
     return;
   pthread_mutex_lock(&clock->lock);
   clock->is_expected = true;
   tb__ticks_feed(&clock->ticks, id_of(sample->writer_guid), tick_ns, steady_ns);
-  tb__tick_history_add(&clock->history, tick_ns, sample->source_timestamp_ns, steady_ns);
+  if (tick_ns > 0)
+    tb__tick_history_add(&clock->history, tick_ns, sample->source_timestamp_ns, steady_ns);
   pthread_mutex_unlock(&clock->lock);
 }
 
@@ -83,7 +84,9 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
 static bool take_newer(void *user, const tb__edge_t *edge)
 {
   int64_t *newest_ns = user;
-  if (edge->stamp_ns > *newest_ns) *newest_ns = edge->stamp_ns;
+  bool has_invalid = *newest_ns < 0 && *newest_ns != INT64_MIN; /* which is to be seen */
+  if (!has_invalid && (edge->stamp_ns < 0 || edge->stamp_ns > *newest_ns))
+    *newest_ns = edge->stamp_ns;
   return true;
 }
 
@@ -196,7 +199,8 @@ static void on_message(const tb_ros2_sample_t *sample, void *user)
   pthread_mutex_unlock(&topic->lock);
   tb__path_sample_t path_sample = {received.stamp.stamp_ns, now.steady_ns, now.ros_ns,
                                    now.epoch.number};
-  if (received.stamp.has_stamp) feed_paths(topic->of, from_paths, to_paths, &path_sample);
+  if (received.stamp.has_stamp && received.stamp.stamp_ns >= 0)
+    feed_paths(topic->of, from_paths, to_paths, &path_sample);
 }
 
 /* --- topics --- */

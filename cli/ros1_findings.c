@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/durations.h"
 #include "findings.h"
 #include "text.h"
 
@@ -207,6 +208,11 @@ static void find_clock_problems(ros1_look_t *look)
   if (all->kinds[TB__TICK_ZERO])
     add_clock_problem(look, TB__RULE_CLOCK_ZERO, "%" PRIu64 " of %" PRIu64 " ticks are 0",
                       all->kinds[TB__TICK_ZERO], all->ticks);
+  if (all->kinds[TB__TICK_INVALID])
+    add_clock_problem(look, TB__RULE_CLOCK_INVALID,
+                      "%" PRIu64 " of %" PRIu64 " ticks are no valid time, first %s",
+                      all->kinds[TB__TICK_INVALID], all->ticks,
+                      tb__invalid_time_text(all->invalid_ns).text);
   if (look->clock == ROS1_CLOCK_STOPPED)
     add_clock_problem(look, TB__RULE_CLOCK_STALL, "no tick for %.1f s; the last one was %.3f s",
                       SECONDS(steady_now(look) - all->heard_ns), SECONDS(all->last_ns));

@@ -7,6 +7,7 @@
 #include <timebase/ros1_subscription.h>
 
 #include "contract/tick_history.h"
+#include "definition/message.h"
 #include "text.h"
 
 #define CLOCK_MESSAGE_MAX 64
@@ -68,7 +69,8 @@ static void feed(clock_gauge_t *gauge, const tb_ros1_sample_t *sample, int64_t t
   pthread_mutex_lock(&gauge->mutex);
   tb__ticks_feed(&gauge->ticks, sample->connection, tick_ns, sample->steady_ns);
   keep_name(gauge, sample);
-  if (gauge->recent) tb__tick_history_add(gauge->recent, tick_ns, 0, sample->steady_ns);
+  if (gauge->recent && tick_ns > 0)
+    tb__tick_history_add(gauge->recent, tick_ns, 0, sample->steady_ns);
   pthread_mutex_unlock(&gauge->mutex);
 }
 
@@ -76,8 +78,8 @@ void ros1_gauge_feed(const tb_ros1_sample_t *sample, void *user)
 {
   clock_gauge_t *gauge = user;
   const uint8_t *bytes = sample->message;
-  if (sample->size < TICK_SIZE || word_at(bytes + 4) >= TB_NS_PER_S) return;
-  int64_t tick_ns = (int64_t)word_at(bytes) * TB_NS_PER_S + word_at(bytes + 4);
+  if (sample->size < TICK_SIZE) return;
+  int64_t tick_ns = tb__time_of_fields(word_at(bytes), word_at(bytes + 4));
   feed(gauge, sample, tick_ns);
   if (gauge->also) feed(gauge->also, sample, tick_ns);
 }

@@ -36,6 +36,14 @@ static void find_zero(const judged_stamps_t *judged)
                    judged->stamps->arrivals);
 }
 
+static void find_invalid(const judged_stamps_t *judged)
+{
+  tb__finding_input_t input = finding_of(judged, TB__RULE_STAMP_INVALID);
+  char text[TB__FINDING_LINE_SIZE];
+  if (judged->base != TB__TIME_NONE && tb__stamps_invalid_text(judged->stamps, text, sizeof text))
+    tb__findings_add(judged->findings, &input, "%s", text);
+}
+
 static void find_other(const judged_stamps_t *judged)
 {
   tb__finding_input_t input = finding_of_base(judged, TB__RULE_STAMP_OTHER_DOMAIN);
@@ -100,6 +108,7 @@ static void find_order(const judged_stamps_t *judged)
 void stamp_findings_add(const judged_stamps_t *judged)
 {
   find_zero(judged);
+  find_invalid(judged);
   find_other(judged);
   find_off(judged);
   find_order(judged);

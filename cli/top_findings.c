@@ -80,6 +80,7 @@ static const struct fault {
   const char *text;
 } faults[] = {
     {TB__RULE_STAMP_ZERO, TB__STAMP_ZERO, "are 0"},
+    {TB__RULE_STAMP_INVALID, TB__STAMP_INVALID, "are no valid time"},
     {TB__RULE_STAMP_OTHER_DOMAIN, TB__STAMP_SYSTEM, "are of system time"},
     {TB__RULE_STAMP_OTHER_DOMAIN, TB__STAMP_FAR, "are more than a year off"},
     {TB__RULE_STAMP_FUTURE, TB__STAMP_FUTURE, "are in the future"},
@@ -117,7 +118,7 @@ void top_findings_note_row(top_findings_t *findings, const observe_row_t *row)
     uint64_t count = fault->kind ? stamps->kinds[fault->kind] : stamps->backward;
     int64_t by_ns = excess_of(stamps, fault);
     if (!has_risen(&noted[i], count)) continue;
-    if (by_ns > 0 && fault->kind != TB__STAMP_ZERO)
+    if (by_ns > 0 && fault->kind != TB__STAMP_ZERO && fault->kind != TB__STAMP_INVALID)
       note(findings, rule->id, rule->severity, subject,
            "%" PRIu64 " of %" PRIu64 " stamps %s, by up to %.3f s", count, stamps->arrivals,
            fault->text, (double)by_ns / 1e9);
@@ -158,6 +159,7 @@ void top_findings_note_clock(top_findings_t *findings, observe_t *observe)
       {TB__RULE_CLOCK_GAP, all->kinds[TB__TICK_SKIP], (double)all->skip_ns / 1e9, "jumps forward"},
       {TB__RULE_CLOCK_STALL, all->stalls, (double)all->stall_ns / 1e9, "stalls"},
       {TB__RULE_CLOCK_ZERO, all->kinds[TB__TICK_ZERO], 0, "ticks of time 0"},
+      {TB__RULE_CLOCK_INVALID, all->kinds[TB__TICK_INVALID], 0, "ticks that are no valid time"},
   };
   _Static_assert(sizeof now / sizeof *now <= 8, "room in top_findings_t");
   for (size_t i = 0; i < sizeof now / sizeof *now; i++) {

@@ -120,6 +120,7 @@ static topic_stamp_t judge_stamp(topic_t *topic, const topic_message_t *message,
 {
   if (!read_stamp(definition_of(topic, message), message, out_ns)) return TOPIC_STAMP_NONE;
   if (*out_ns == 0) return TOPIC_STAMP_ZERO;
+  if (*out_ns < 0) return TOPIC_STAMP_INVALID;
   publisher_t *publisher = publisher_of(topic, message->publisher);
   bool is_back = publisher && *out_ns < publisher->stamp_ns;
   if (publisher) publisher->stamp_ns = *out_ns;
@@ -156,7 +157,9 @@ static int echo_csv(topic_t *topic, const topic_message_t *message, const json_t
 static void echo_yaml(const topic_t *topic, topic_stamp_t stamp, const json_t *decoded)
 {
   const char *problem = topic_stamp_problem(stamp);
-  if (problem) text_out("# the stamp is %s\n", stamp == TOPIC_STAMP_ZERO ? "0" : problem);
+  if (stamp == TOPIC_STAMP_ZERO) problem = "0";
+  if (stamp == TOPIC_STAMP_INVALID) problem = "no valid time: below 0, or with 1e9 ns or more";
+  if (problem) text_out("# the stamp is %s\n", problem);
   message_style_yaml(&topic->style, decoded);
 }
 
@@ -210,7 +213,7 @@ static int take_message(topic_t *topic, const topic_message_t *message)
   int64_t stamp_ns = 0, delay_ns = 0;
   bool wants_stamp = topic->arguments->verb == TOPIC_ECHO || topic->arguments->verb == TOPIC_DELAY;
   topic_stamp_t stamp = wants_stamp ? judge_stamp(topic, message, &stamp_ns) : TOPIC_STAMP_NONE;
-  delay_ns = message->now_ns - stamp_ns;
+  if (stamp_ns >= 0) delay_ns = message->now_ns - stamp_ns;
   topic_stats_add(&topic->second, message, topic->previous_ns, stamp, delay_ns);
   topic_stats_add(&topic->total, message, topic->previous_ns, stamp, delay_ns);
   topic->previous_ns = message->steady_ns;
@@ -448,19 +451,19 @@ const command_t command_topic = {
         "  bw TOPIC     bytes a second, and the sizes of messages\n"
         "  delay TOPIC  how old stamps of headers are when messages come, by the time that nodes\n"
         "               have: /clock if it ticks (on ROS 1: if /use_sim_time is set), else system\n"
-        "               time. Stamps that are zero (and have no age), in the future (by more than\n"
-        "               5 ms and a tick of /clock) and before that of the last message of their\n"
-        "               publisher are counted\n"
+        "               time. Stamps that are zero or no valid time (and have no age), in the "
+        "future\n"
+        "               (by more than 5 ms and a tick of /clock) and before that of the last\n"
+        "               message of their publisher are counted\n"
         "  pub TOPIC TYPE YAML   publishes messages: see 'timebase topic pub --help'\n\n"
         "  -n N          end after N messages\n"
         "  --duration S  end after S (10, 1.5s, 2m); otherwise on SIGINT or SIGTERM\n"
         "  --full        echo: arrays whole; otherwise their first 128 elements, and \"...\"\n"
         "  --json        list: one array; echo: an object in each line, with \"publisher\",\n"
         "                \"received_ns\" (system time), \"ros_time_ns\", \"size\", \"latched\",\n"
-        "                \"stamp_problem\" (zero, future, backward or null) and \"message\"; else "
-        "one\n"
-        "                a second with all of rate, size and delay, the last with \"summary\": "
-        "true\n"
+        "                \"stamp_problem\" (zero, invalid, future, backward or null) and\n"
+        "                \"message\"; else one a second with all of rate, size and delay, the\n"
+        "                last with \"summary\": true\n"
         "                With --field \"fields\" instead of \"message\"\n"
         "  --csv         echo: the system time of receipt in ns, and a column for each field, with "
         "a\n"

@@ -10,7 +10,8 @@
 
 const char *topic_stamp_problem(topic_stamp_t stamp)
 {
-  static const char *const names[TOPIC_STAMP_COUNT] = {NULL, NULL, "zero", "future", "backward"};
+  static const char *const names[TOPIC_STAMP_COUNT] = {NULL,      NULL,     "zero",
+                                                       "invalid", "future", "backward"};
   return names[stamp];
 }
 
@@ -28,7 +29,8 @@ void topic_stats_add(topic_stats_t *stats, const topic_message_t *message, int64
   stats->stamps[stamp]++;
   tb__moments_add(&stats->size, (int64_t)message->size);
   if (previous_ns) tb__moments_add(&stats->interval, message->steady_ns - previous_ns);
-  bool has_age = stamp != TOPIC_STAMP_NONE && stamp != TOPIC_STAMP_ZERO && message->now_ns;
+  bool has_age = stamp != TOPIC_STAMP_NONE && stamp != TOPIC_STAMP_ZERO &&
+                 stamp != TOPIC_STAMP_INVALID && message->now_ns;
   if (has_age) tb__moments_add(&stats->delay, delay_ns);
 }
 

@@ -13,12 +13,13 @@ typedef enum topic_stamp {
   TOPIC_STAMP_NONE, /* the type has no header, or its definition is unknown */
   TOPIC_STAMP_GOOD,
   TOPIC_STAMP_ZERO,
+  TOPIC_STAMP_INVALID, /* below 0, or no time (tb__is_no_time) */
   TOPIC_STAMP_FUTURE,
   TOPIC_STAMP_BACKWARD, /* before the last one of its publisher */
   TOPIC_STAMP_COUNT
 } topic_stamp_t;
 
-/* "zero", "future", "backward"; NULL: nothing is wrong. */
+/* "zero", "invalid", "future", "backward"; NULL: nothing is wrong. */
 const char *topic_stamp_problem(topic_stamp_t stamp);
 
 typedef struct topic_stats {
@@ -30,7 +31,7 @@ typedef struct topic_stats {
 } topic_stats_t;
 
 /* `previous_ns`: steady time of the message before, 0: none. `delay_ns` counts where the stamp is
- * not zero. */
+ * not zero and is valid. */
 void topic_stats_add(topic_stats_t *stats, const topic_message_t *message, int64_t previous_ns,
                      topic_stamp_t stamp, int64_t delay_ns);
 

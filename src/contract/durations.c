@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "definition/message.h"
+
 #define NS_PER_S INT64_C(1000000000)
 
 tb__time_text_t tb__duration_text(int64_t ns)
@@ -41,5 +43,15 @@ tb__time_text_t tb__moment_text(int64_t ns)
   int64_t ms = (rest < 0 ? -rest : rest) / 1000000;
   snprintf(out.text, sizeof out.text, "%s%lld.%03lld", ns < 0 && s == 0 ? "-" : "", (long long)s,
            (long long)ms);
+  return out;
+}
+
+tb__time_text_t tb__invalid_time_text(int64_t ns)
+{
+  tb__time_text_t out;
+  if (tb__is_no_time(ns))
+    snprintf(out.text, sizeof out.text, "nanosec %lld", (long long)(ns - TB__NO_TIME_NS));
+  else
+    snprintf(out.text, sizeof out.text, "sec %lld", (long long)((ns - NS_PER_S + 1) / NS_PER_S));
   return out;
 }

@@ -14,5 +14,7 @@ typedef struct tb__time_text {
 TB_PRIVATE_API tb__time_text_t tb__duration_text(int64_t ns);
 /* Seconds since 1970: "1700000000.123". */
 TB_PRIVATE_API tb__time_text_t tb__moment_text(int64_t ns);
+/* What is wrong with a time that is not valid: "nanosec 1500000000", "sec -5". */
+TB_PRIVATE_API tb__time_text_t tb__invalid_time_text(int64_t ns);
 
 #endif

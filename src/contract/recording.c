@@ -251,10 +251,9 @@ static tb_status_t take_stamp(tb__recording_t *recording, const tb__recorded_mes
   };
   tb__stamp_kind_t kind = tb__stamps_feed(&stream->stamps, &sample);
   bool is_aged = kind == TB__STAMP_GOOD || kind == TB__STAMP_OLD || kind == TB__STAMP_FUTURE;
-  int64_t age_ns = sample.ros_ns - stamp_ns;
-  if (is_aged && (!recording->has_age || age_ns > recording->age_ns)) {
+  if (is_aged && (!recording->has_age || sample.ros_ns - stamp_ns > recording->age_ns)) {
     recording->has_age = true;
-    recording->age_ns = age_ns;
+    recording->age_ns = sample.ros_ns - stamp_ns;
   }
   *out = kind;
   return TB_OK;
@@ -368,19 +367,19 @@ static uint32_t number_at(const uint8_t *bytes, bool is_little)
   return number;
 }
 
-/* A rosgraph_msgs/Clock: the encapsulation (not in ROS 1) and a time. False: it is none. */
+/* A rosgraph_msgs/Clock: the encapsulation (not in ROS 1) and a time, which may be invalid. False:
+ * it is none. */
 static bool read_tick(const tb__recorded_message_t *message, bool is_ros1, int64_t *out_ns)
 {
   const uint8_t *bytes = message->data;
   if (is_ros1) {
-    if (!bytes || message->size != 8 || number_at(bytes + 4, true) >= NS_PER_S) return false;
-    *out_ns = (int64_t)number_at(bytes, true) * NS_PER_S + number_at(bytes + 4, true);
+    if (!bytes || message->size != 8) return false;
+    *out_ns = tb__time_of_fields(number_at(bytes, true), number_at(bytes + 4, true));
     return true;
   }
   if (!bytes || message->size < 12 || bytes[0] != 0 || bytes[1] > 1) return false;
-  uint32_t s = number_at(bytes + 4, bytes[1]), ns = number_at(bytes + 8, bytes[1]);
-  if (ns >= NS_PER_S || s > INT32_MAX) return false;
-  *out_ns = (int64_t)s * NS_PER_S + ns;
+  *out_ns =
+      tb__time_of_fields((int32_t)number_at(bytes + 4, bytes[1]), number_at(bytes + 8, bytes[1]));
   return true;
 }
 
@@ -400,7 +399,7 @@ static void take_tick(tb__recording_t *recording, const tb__recorded_message_t *
   }
   if (tick_ns == 0) {
     if (recording->has_clock) recording->late_zeros++;
-  } else {
+  } else if (tick_ns > 0) {
     if (!recording->has_clock) recording->clock_first_log_ns = message->log_ns;
     recording->has_clock = true;
     tb__spread_add(&recording->tick_off, message->log_ns - tick_ns);

@@ -134,6 +134,13 @@ static void judge_zero(judge_t *judge, const tb__recorded_stream_t *stream)
   add_stream(judge, TB__RULE_STAMP_ZERO, 0, stream, NULL, text);
 }
 
+static void judge_invalid(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  char text[TB__FINDING_LINE_SIZE];
+  if (tb__stamps_invalid_text(&stream->stamps, text, sizeof text))
+    add_stream(judge, TB__RULE_STAMP_INVALID, 0, stream, NULL, text);
+}
+
 static void judge_domain(judge_t *judge, const tb__recorded_stream_t *stream, bool lacks_clock)
 {
   const tb__stamps_t *stamps = &stream->stamps;
@@ -375,6 +382,11 @@ static void judge_clock(judge_t *judge)
   if (recording->late_zeros || (zeros > 1 && !recording->has_clock))
     add(judge, &input, "%llu of %llu ticks are 0%s", (unsigned long long)zeros,
         (unsigned long long)all->ticks, recording->has_clock ? ", also after others" : "");
+  input = of_clock(TB__RULE_CLOCK_INVALID);
+  if (all->kinds[TB__TICK_INVALID])
+    add(judge, &input, "%llu of %llu ticks are no valid time, first %s",
+        (unsigned long long)all->kinds[TB__TICK_INVALID], (unsigned long long)all->ticks,
+        tb__invalid_time_text(all->invalid_ns).text);
   if (tb__tick_stream_is_double(all))
     judge_streams_of_clock(judge, all);
   else
@@ -596,6 +608,7 @@ static void judge_log(judge_t *judge)
 static void judge_stream(judge_t *judge, const tb__recorded_stream_t *stream, bool lacks_clock)
 {
   judge_zero(judge, stream);
+  judge_invalid(judge, stream);
   judge_domain(judge, stream, lacks_clock);
   judge_age(judge, stream);
   judge_budget(judge, stream);

@@ -359,6 +359,65 @@ static void test_the_first_nanosecond_is_not_zero(void **state)
   assert_none();
 }
 
+/* As a driver makes it that puts all nanoseconds since 1970, or what fits, into the one field. */
+static void set_nanosec(tb__test_cdr_t *cdr, size_t at, uint32_t nanosec)
+{
+  for (int i = 0; i < 4; i++)
+    cdr->bytes[at + (size_t)i] = (uint8_t)(nanosec >> (8 * i));
+}
+
+static void take_with_nanosec(uint32_t topic, uint32_t nanosec)
+{
+  tb__test_cdr_t cdr;
+  if (topic == scene->edges) {
+    tb__test_cdr_edge(&cdr, scene->now_ns, "odom", "base");
+    set_nanosec(&cdr, 12, nanosec);
+  } else {
+    tb__test_cdr_point(&cdr, scene->now_ns, topic == scene->point ? "laser" : "base");
+    set_nanosec(&cdr, 8, nanosec);
+  }
+  take(topic, &cdr);
+}
+
+static void test_stamps_with_a_second_of_nanoseconds(void **state)
+{
+  (void)state;
+  drive(20);
+  take_with_nanosec(scene->point, 1000000000);
+  drive(1);
+  take_with_nanosec(scene->point, UINT32_MAX);
+  const tb__finding_subject_t *subject = assert_one("stamp-invalid", "/point");
+  assert_evidence(subject, "frame laser: 2 of 23 stamps are no valid time, first nanosec "
+                           "1000000000");
+  assert_int_equal(subject->severity, TB__SEVERITY_ERROR);
+}
+
+static void test_transforms_with_a_second_of_nanoseconds(void **state)
+{
+  (void)state;
+  drive(20);
+  take_with_nanosec(scene->edges, 3000000000u);
+  assert_evidence(assert_one("stamp-invalid", "/tf"), "odom -> base: 1 of 21 stamps");
+}
+
+static void test_stamps_below_zero(void **state)
+{
+  (void)state;
+  drive(20);
+  take_point(scene->odom, -5 * S, "base");
+  assert_evidence(assert_one("stamp-invalid", "/other"), "1 of 21 stamps are no valid time, first "
+                                                         "sec -5");
+}
+
+static void test_stamps_with_a_nanosecond_less_than_a_second(void **state)
+{
+  (void)state;
+  drive(20);
+  scene->now_ns += S - 1; /* NOW is at a whole second, and so is this but for 1 ns */
+  take_with_nanosec(scene->point, 999999999);
+  assert_none();
+}
+
 static void test_one_topic_on_wall_time_in_a_simulation(void **state)
 {
   (void)state;
@@ -721,6 +780,31 @@ static void test_a_clock_that_ticks_zero(void **state)
   take_clock(0);
   simulate(10);
   assert_one("clock-zero", "/clock");
+}
+
+static void test_ticks_that_are_no_time(void **state)
+{
+  (void)state;
+  tb__test_cdr_t cdr;
+  simulate(20);
+  tb__test_cdr_begin(&cdr);
+  tb__test_cdr_time(&cdr, scene->sim_ns);
+  set_nanosec(&cdr, 8, 1500000000);
+  take(scene->clock, &cdr);
+  take_clock(-5 * S);
+  const tb__finding_subject_t *subject = assert_one("clock-invalid", "/clock");
+  assert_evidence(subject, "2 of 22 ticks are no valid time, first nanosec 1500000000");
+  assert_int_equal(subject->severity, TB__SEVERITY_ERROR);
+}
+
+static void test_only_ticks_that_are_no_time(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 20; i++) {
+    scene->now_ns += 20 * MS;
+    take_clock(-5 * S);
+  }
+  assert_evidence(assert_one("clock-invalid", "/clock"), "20 of 20 ticks");
 }
 
 static void test_a_simulation_may_begin_at_zero(void **state)
@@ -1183,6 +1267,10 @@ int main(void)
       SCENARIO(test_zero_for_now),
       SCENARIO(test_zero_stamps_before_the_clock_began),
       SCENARIO(test_the_first_nanosecond_is_not_zero),
+      SCENARIO(test_stamps_with_a_second_of_nanoseconds),
+      SCENARIO(test_transforms_with_a_second_of_nanoseconds),
+      SCENARIO(test_stamps_below_zero),
+      SCENARIO(test_stamps_with_a_nanosecond_less_than_a_second),
       SCENARIO(test_one_topic_on_wall_time_in_a_simulation),
       SCENARIO(test_stamps_of_no_known_time),
       SCENARIO(test_stamps_in_the_future),
@@ -1216,6 +1304,8 @@ int main(void)
       SCENARIO(test_two_streams_of_clock),
       SCENARIO(test_two_publishers_of_clock),
       SCENARIO(test_a_clock_that_ticks_zero),
+      SCENARIO(test_ticks_that_are_no_time),
+      SCENARIO(test_only_ticks_that_are_no_time),
       SCENARIO(test_a_simulation_may_begin_at_zero),
       SCENARIO(test_a_transform_that_is_late),
       SCENARIO(test_a_transform_that_stops),

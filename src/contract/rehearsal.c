@@ -201,15 +201,15 @@ void tb__rehearsal_judge_age(tb__rehearsal_t *rehearsal, const char *topic, int6
                              const tb__stamps_t *stamps)
 {
   const tb__spread_t *ages = &stamps->age;
-  uint64_t bad = stamps->kinds[TB__STAMP_ZERO] + stamps->kinds[TB__STAMP_SYSTEM] +
-                 stamps->kinds[TB__STAMP_FAR];
+  uint64_t other = stamps->kinds[TB__STAMP_FAR] + stamps->kinds[TB__STAMP_INVALID];
+  uint64_t bad = stamps->kinds[TB__STAMP_ZERO] + stamps->kinds[TB__STAMP_SYSTEM] + other;
   int64_t age_ns = tb__spread_quantile(ages, AGE_SHARE);
   if (bad)
     tb__rehearsal_note(rehearsal, TB__STEP_RUN, TB__PROOF_FAIL,
                        "%s: %" PRIu64 " of %" PRIu64 " stamps are not of ROS time (zero %" PRIu64
                        ", system time %" PRIu64 ", other %" PRIu64 ")",
                        topic, bad, stamps->arrivals, stamps->kinds[TB__STAMP_ZERO],
-                       stamps->kinds[TB__STAMP_SYSTEM], stamps->kinds[TB__STAMP_FAR]);
+                       stamps->kinds[TB__STAMP_SYSTEM], other);
   else if (ages->moments.count == 0)
     tb__rehearsal_note(rehearsal, TB__STEP_RUN, TB__PROOF_NONE,
                        "%s: no message with a stamp came; its budget is not proven", topic);

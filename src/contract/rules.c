@@ -224,6 +224,20 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase watch",
             .remedy_launch = "ExecuteProcess(cmd=['timebase', 'serve', '--start', 'now'])",
         },
+    [TB__RULE_CLOCK_INVALID] =
+        {
+            .id = "clock-invalid",
+            .severity = TB__SEVERITY_ERROR,
+            .is_cause = true,
+            .one = "{subject}{of} has ticks that are no valid time",
+            .many = "{count} clock topics have ticks that are no valid time: {list}",
+            .consequence = "rclcpp ends nodes with an exception at a time below 0, and adds 1e9 ns "
+                           "or more to the seconds: time jumps. timebase drops such ticks.",
+            .remedy_ros = "ros2 topic echo --once {subject}",
+            .remedy_timebase = "timebase topic echo {subject} -n 1",
+            .remedy_launch = "msg.clock = rclpy.time.Time(nanoseconds=ns).to_msg()  # in the "
+                             "publisher: both fields from one number, and not beyond 2038",
+        },
     [TB__RULE_CLOCK_GAP] =
         {
             .id = "clock-gap",
@@ -299,6 +313,20 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase observe {subjects}",
             .remedy_launch = "msg.header.stamp = node.get_clock().now().to_msg()  # in the "
                              "publisher, after the first tick of /clock",
+        },
+    [TB__RULE_STAMP_INVALID] =
+        {
+            .id = "stamp-invalid",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "{subject}{of} has stamps that are no valid time",
+            .many = "{count} topics{of} have stamps that are no valid time: {list}",
+            .consequence = "rclcpp throws at a stamp below 0, and adds 1e9 ns or more to the "
+                           "seconds, up to 3.3 s: tf2 and filters see stamps of the future, which "
+                           "leap.",
+            .remedy_ros = "ros2 topic echo --field header.stamp {subject}",
+            .remedy_timebase = "timebase topic echo --field header.stamp {subject}",
+            .remedy_launch = "msg.header.stamp = rclpy.time.Time(nanoseconds=ns).to_msg()  # in "
+                             "the publisher: both fields from one number",
         },
     [TB__RULE_STAMP_OTHER_DOMAIN] =
         {

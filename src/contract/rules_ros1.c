@@ -54,6 +54,20 @@ static const tb__remedies_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase watch --ros1",
             .remedy_launch = LAUNCH_PLAY "  <!-- its first tick is not 0 -->",
         },
+    [TB__RULE_CLOCK_INVALID] =
+        {
+            .remedy_ros = "rostopic echo -n 1 {subject}",
+            .remedy_timebase = "timebase topic echo {subject} -n 1 --ros1",
+            .remedy_launch = "msg.clock = rospy.Time(0, ns)  # in the publisher: it carries whole "
+                             "seconds",
+        },
+    [TB__RULE_STAMP_INVALID] =
+        {
+            .remedy_ros = "rostopic echo {subject}/header/stamp",
+            .remedy_timebase = "timebase topic echo --field header.stamp {subject} --ros1",
+            .remedy_launch = "msg.header.stamp = rospy.Time(0, ns)  # in the publisher: it carries "
+                             "whole seconds",
+        },
     [TB__RULE_STAMP_ZERO] =
         {
             .remedy_ros = "rostopic echo {subject}/header/stamp",

@@ -1,9 +1,11 @@
 #include "contract/stamps.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "contract/durations.h"
 
 /* Stamps may be anything: differences stay within the range. */
 static int64_t minus(int64_t a, int64_t b)
@@ -53,6 +55,7 @@ tb__stamp_kind_t tb__stamp_kind(const tb__stamp_limits_t *limits, const tb__stam
 {
   if (!sample->has_stamp) return TB__STAMP_NONE;
   if (sample->stamp_ns == 0) return TB__STAMP_ZERO;
+  if (sample->stamp_ns < 0) return TB__STAMP_INVALID;
   if (sample->ros_ns == 0) return TB__STAMP_UNJUDGED;
   if (is_of_stale_epoch(limits, sample)) return TB__STAMP_STALE_EPOCH;
   int64_t age_ns = minus(sample->ros_ns, sample->stamp_ns);
@@ -145,6 +148,16 @@ tb__stamp_kind_t tb__stamps_feed(tb__stamps_t *stamps, const tb__stamp_sample_t 
   if (kind != TB__STAMP_NONE && kind != TB__STAMP_GOOD && kind != TB__STAMP_UNJUDGED)
     note_excess(&stamps->excess[kind], sample, is_first);
   return kind;
+}
+
+bool tb__stamps_invalid_text(const tb__stamps_t *stamps, char *out, size_t size)
+{
+  unsigned long long count = stamps->kinds[TB__STAMP_INVALID];
+  if (count)
+    snprintf(out, size, "%llu of %llu stamps are no valid time, first %s", count,
+             (unsigned long long)(stamps->arrivals - stamps->kinds[TB__STAMP_NONE]),
+             tb__invalid_time_text(stamps->excess[TB__STAMP_INVALID].stamp_ns).text);
+  return count > 0;
 }
 
 double tb__stamps_rate(const tb__stamps_t *stamps)

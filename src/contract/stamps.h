@@ -6,6 +6,7 @@
 #define TB_CONTRACT_STAMPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "contract/limits.h"
@@ -43,6 +44,7 @@ typedef struct tb__stamp_sample {
 typedef enum tb__stamp_kind {
   TB__STAMP_NONE = 1,    /* no header */
   TB__STAMP_ZERO,        /* seconds and nanoseconds are 0 */
+  TB__STAMP_INVALID,     /* below 0, or no time: 1e9 ns or more (tb__is_no_time) */
   TB__STAMP_UNJUDGED,    /* ROS time was not known */
   TB__STAMP_STALE_EPOCH, /* of the time before the last jump back */
   TB__STAMP_SYSTEM,      /* fits system time, and not ROS time */
@@ -68,15 +70,14 @@ enum { TB__STAMP_PAIRS = 128 };
 typedef struct tb__stamps {
   tb__stamp_limits_t limits; /* may be changed at any time */
   uint64_t kinds[TB__STAMP_KIND_COUNT];
-  tb__stamp_excess_t
-      excess[TB__STAMP_KIND_COUNT]; /* of zero, stale, other, future and old stamps */
-  uint64_t equal;                   /* the same stamp as the one before, in the same epoch */
-  uint64_t backward;                /* before the one before, in the same epoch */
-  int64_t backward_ns;              /* the greatest such step, as a positive number */
-  int64_t backward_at_ns;           /* ROS time of the first */
-  tb__spread_t age;                 /* of good, old and future stamps: the last are below 0 */
-  tb__moments_t step;               /* between stamps that follow each other, forward only */
-  tb__moments_t gap;                /* between arrivals, of messages with and without a stamp */
+  tb__stamp_excess_t excess[TB__STAMP_KIND_COUNT]; /* of all but good and unjudged ones */
+  uint64_t equal;         /* the same stamp as the one before, in the same epoch */
+  uint64_t backward;      /* before the one before, in the same epoch */
+  int64_t backward_ns;    /* the greatest such step, as a positive number */
+  int64_t backward_at_ns; /* ROS time of the first */
+  tb__spread_t age;       /* of good, old and future stamps: the last are below 0 */
+  tb__moments_t step;     /* between stamps that follow each other, forward only */
+  tb__moments_t gap;      /* between arrivals, of messages with and without a stamp */
   int64_t first_arrival_ns, last_arrival_ns;
   uint64_t arrivals;
   int64_t gap_at_ns; /* where the greatest gap begins: as arrival_ns */
@@ -95,6 +96,8 @@ typedef struct tb__stamps {
 TB_PRIVATE_API void tb__stamps_init(tb__stamps_t *stamps, const tb__stamp_limits_t *limits);
 TB_PRIVATE_API tb__stamp_kind_t tb__stamps_feed(tb__stamps_t *stamps,
                                                 const tb__stamp_sample_t *sample);
+/* "3 of 9 stamps are no valid time, first nanosec 1500000000". False: all are. */
+TB_PRIVATE_API bool tb__stamps_invalid_text(const tb__stamps_t *stamps, char *out, size_t size);
 /* Messages a second between the first and the last arrival; 0 below two. */
 TB_PRIVATE_API double tb__stamps_rate(const tb__stamps_t *stamps);
 

@@ -149,7 +149,8 @@ static void test_more_than_a_year_off(void **state)
   assert_int_equal(feed(at(NOW, NOW - 365 * DAY - 1)), TB__STAMP_FAR);
   assert_int_equal(feed(at(NOW, 100 * S)), TB__STAMP_FAR); /* steady time, as of the boot */
   assert_int_equal(feed(at(SIM, NOW)), TB__STAMP_FAR);
-  assert_int_equal(feed(at(NOW, INT64_MIN)), TB__STAMP_FAR);
+  assert_int_equal(feed(at(NOW, INT64_MIN)), TB__STAMP_INVALID);
+  assert_int_equal(feed(at(SIM, -1)), TB__STAMP_INVALID);
   assert_int_equal(feed(at(1, INT64_MAX)), TB__STAMP_FAR);
   assert_int_equal(stamps.age.moments.count, 1);
 }

@@ -265,7 +265,11 @@ static tb__tick_kind_t step_forward(tb__tick_stream_t *stream, const tb__ticks_t
 static tb__tick_kind_t kind_of(tb__tick_stream_t *stream, const tb__ticks_t *ticks, int64_t tick_ns,
                                int64_t arrival_ns)
 {
-  if (tick_ns <= 0) return TB__TICK_ZERO;
+  if (tick_ns == 0) return TB__TICK_ZERO;
+  if (tick_ns < 0) {
+    if (stream->invalid_ns == 0) stream->invalid_ns = tick_ns;
+    return TB__TICK_INVALID;
+  }
   if (stream->first_ns == 0) {
     stream->first_ns = tick_ns;
     stream->first_arrival_ns = arrival_ns;

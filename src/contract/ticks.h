@@ -13,6 +13,7 @@
 /* What a tick was. */
 typedef enum tb__tick_kind {
   TB__TICK_ZERO = 1,  /* time 0 is "no time yet": it changes nothing */
+  TB__TICK_INVALID,   /* below 0, or no time (tb__is_no_time): it changes nothing */
   TB__TICK_FIRST,     /* the first that is not zero */
   TB__TICK_REPEAT,    /* the time of the tick before */
   TB__TICK_FORWARD,   /* an ordinary step */
@@ -37,6 +38,7 @@ typedef struct tb__tick_track {
 typedef struct tb__tick_stream {
   uint64_t ticks; /* all of them */
   uint64_t kinds[TB__TICK_KIND_COUNT];
+  int64_t invalid_ns;                 /* the first such tick; 0: none */
   int64_t first_ns, first_arrival_ns; /* of the first that is not zero */
   int64_t last_ns, last_arrival_ns;   /* of the last distinct tick, reordered ones excepted */
   int64_t heard_ns;                   /* arrival of the last tick, of whatever kind */

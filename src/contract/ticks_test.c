@@ -73,10 +73,13 @@ static void test_zero_is_no_time(void **state)
   (void)state;
   run(5);
   assert_int_equal(tb__ticks_feed(&ticks, 0, 0, now_ns), TB__TICK_ZERO);
-  assert_int_equal(tb__ticks_feed(&ticks, 0, -1, now_ns), TB__TICK_ZERO);
+  assert_int_equal(tb__ticks_feed(&ticks, 0, -1, now_ns), TB__TICK_INVALID);
+  assert_int_equal(tb__ticks_feed(&ticks, 0, INT64_MIN, now_ns), TB__TICK_INVALID);
   run(5);
   assert_int_equal(ticks.all.epoch.number, 0);
-  assert_int_equal(count_of(TB__TICK_ZERO), 2);
+  assert_int_equal(count_of(TB__TICK_ZERO), 1);
+  assert_int_equal(count_of(TB__TICK_INVALID), 2);
+  assert_int_equal(ticks.all.invalid_ns, -1);
 }
 
 static void test_a_jump_back(void **state)

@@ -89,8 +89,12 @@ tb_status_t tb_message_definition_header_stamp(const tb_message_definition_t *de
 {
   tb__message_t message;
   if (!definition || !data || !out_ns) return TB_ERR_INVALID;
+  int64_t stamp_ns = 0;
   tb_status_t status = tb__message_open(&message, definition->schema, data, size);
-  return status ? status : tb__message_head_stamp(&definition->head, &message, out_ns);
+  if (!status) status = tb__message_head_stamp(&definition->head, &message, &stamp_ns);
+  if (!status && tb__is_no_time(stamp_ns)) status = TB_ERR_CORRUPT;
+  if (!status) *out_ns = stamp_ns;
+  return status;
 }
 
 tb_status_t tb_message_definition_check(const tb_message_definition_t *definition, const void *data,

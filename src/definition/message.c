@@ -184,15 +184,31 @@ tb_status_t tb__message_string(const tb__message_t *message, size_t *at, const c
   return TB_OK;
 }
 
-tb_status_t tb__message_time(const tb__message_t *message, size_t *at, int64_t *out_ns)
+int64_t tb__time_of_fields(int64_t seconds, uint32_t nanoseconds)
+{
+  return nanoseconds < NS_PER_S ? seconds * NS_PER_S + nanoseconds : TB__NO_TIME_NS + nanoseconds;
+}
+
+tb_status_t tb__message_any_time(const tb__message_t *message, size_t *at, int64_t *out_ns)
 {
   size_t begin = *at;
   if (!align(message, 4, &begin) || message->size - begin < 8) return TB_ERR_TRUNCATED;
-  uint32_t seconds = load32(message, begin), ns = load32(message, begin + 4);
-  if (ns >= NS_PER_S) return TB_ERR_CORRUPT;
+  uint32_t seconds = load32(message, begin);
   int64_t whole = message->schema->is_ros1 ? (int64_t)seconds : (int64_t)(int32_t)seconds;
-  *out_ns = whole * NS_PER_S + (int64_t)ns;
+  *out_ns = tb__time_of_fields(whole, load32(message, begin + 4));
   *at = begin + 8;
+  return TB_OK;
+}
+
+tb_status_t tb__message_time(const tb__message_t *message, size_t *at, int64_t *out_ns)
+{
+  int64_t ns;
+  size_t end = *at;
+  tb_status_t status = tb__message_any_time(message, &end, &ns);
+  if (status) return status;
+  if (tb__is_no_time(ns)) return TB_ERR_CORRUPT;
+  *out_ns = ns;
+  *at = end;
   return TB_OK;
 }
 

@@ -52,6 +52,21 @@ TB_PRIVATE_API tb_status_t tb__message_string(const tb__message_t *message, size
 TB_PRIVATE_API tb_status_t tb__message_time(const tb__message_t *message, size_t *at,
                                             int64_t *out_ns) TB_WARN_UNUSED;
 
+/* What is read of a time with 1e9 ns or more, which is none: this and its nanoseconds, below every
+ * other time. */
+#define TB__NO_TIME_NS INT64_MIN
+
+static inline bool tb__is_no_time(int64_t ns)
+{
+  return ns <= TB__NO_TIME_NS + UINT32_MAX;
+}
+
+/* As ROS writes it. */
+TB_PRIVATE_API int64_t tb__time_of_fields(int64_t seconds, uint32_t nanoseconds);
+/* The same as tb__message_time, also of times that are none. TB_ERR_TRUNCATED. */
+TB_PRIVATE_API tb_status_t tb__message_any_time(const tb__message_t *message, size_t *at,
+                                                int64_t *out_ns) TB_WARN_UNUSED;
+
 /* A part of a message, as it is found in order. */
 typedef enum tb__visited_kind {
   TB__VISITED_LENGTH,  /* of a sequence: `count` */

@@ -81,7 +81,7 @@ tb_status_t tb__message_head_stamp(const tb__message_head_t *head, const tb__mes
   size_t at = 0;
   if (!head->stamp) return TB_ERR_NOT_FOUND;
   tb_status_t status = tb__field_path_find(head->stamp, message, 0, &at);
-  return status ? status : tb__message_time(message, &at, out_ns);
+  return status ? status : tb__message_any_time(message, &at, out_ns);
 }
 
 static tb_status_t text_of(const tb__field_path_t *path, const tb__message_t *message, size_t base,
@@ -152,7 +152,7 @@ static bool read_edge(void *user, const tb__message_t *message, size_t base)
   tb__edge_t edge = {.stamp_ns = 0};
   size_t at = 0;
   edges->status = tb__field_path_find(paths->stamp, message, base, &at);
-  if (!edges->status) edges->status = tb__message_time(message, &at, &edge.stamp_ns);
+  if (!edges->status) edges->status = tb__message_any_time(message, &at, &edge.stamp_ns);
   if (!edges->status)
     edges->status = text_of(paths->parent, message, base, &edge.parent, &edge.parent_length);
   if (!edges->status)

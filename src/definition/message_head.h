@@ -17,7 +17,8 @@ TB_PRIVATE_API tb_status_t tb__message_head_init(tb__message_head_t *head,
                                                  tb_error_t *error) TB_WARN_UNUSED;
 TB_PRIVATE_API void tb__message_head_fini(tb__message_head_t *head);
 
-/* TB_ERR_NOT_FOUND: the type has no header. TB_ERR_TRUNCATED, TB_ERR_CORRUPT. 0 is a stamp here. */
+/* TB_ERR_NOT_FOUND: the type has no header. TB_ERR_TRUNCATED, TB_ERR_CORRUPT. 0 is a stamp here,
+ * and so is a time that is none (tb__is_no_time). */
 TB_PRIVATE_API tb_status_t tb__message_head_stamp(const tb__message_head_t *head,
                                                   const tb__message_t *message,
                                                   int64_t *out_ns) TB_WARN_UNUSED;
@@ -28,7 +29,7 @@ TB_PRIVATE_API tb_status_t tb__message_head_frame(const tb__message_head_t *head
 
 /* A geometry_msgs/TransformStamped. Texts are in the message, each with a NUL. */
 typedef struct tb__edge {
-  int64_t stamp_ns;
+  int64_t stamp_ns; /* as that of a header: it may be no time */
   const char *parent, *child;
   size_t parent_length, child_length;
 } tb__edge_t;

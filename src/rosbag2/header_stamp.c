@@ -67,5 +67,6 @@ bool tb__stamp_reader_read(const tb__stamp_reader_t *reader, const void *cdr, si
   tb__message_t message;
   if (!reader->schema) return tb__header_stamp_guess(cdr, size, out_ns);
   return tb__message_open(&message, reader->schema, cdr, size) == TB_OK &&
-         tb__message_head_stamp(&reader->head, &message, out_ns) == TB_OK;
+         tb__message_head_stamp(&reader->head, &message, out_ns) == TB_OK &&
+         !tb__is_no_time(*out_ns);
 }

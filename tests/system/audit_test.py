@@ -278,6 +278,12 @@ class ClockTest(AuditTest):
         report = self.until_found("clock-zero")
         self.assertNotIn("clock-stall", report["by_rule"])
 
+    def test_a_clock_below_zero(self):
+        self.peer("node sim", "clock -5000 0 10")
+        report = self.until_found("clock-invalid")
+        self.assertEqual([rule for rule in ("clock-stall", "clock-zero") if rule in report["by_rule"]], [])
+        self.assertRegex(self.evidence(report, "clock-invalid", "/clock")[0], r"^(\d+) of \1 ticks are no valid time, first ")
+
     def test_coarse_steps(self):
         """At 100 Hz already: a higher rate, or a lower factor."""
         self.peer("node sim", "clock 1000 400 10")
@@ -328,6 +334,9 @@ class StampsTest(AuditTest):
 
     def test_zero(self):
         self.check("zero", "stamp-zero", r"^(\d+) of \1 stamps are 0$", "error")
+
+    def test_no_valid_time(self):
+        self.check("plus -2000000", "stamp-invalid", r"^(\d+) of \1 stamps are no valid time, first (sec -|nanosec )\d+$", "error")
 
     def test_future(self):
         self.check("plus 300", "stamp-future", r"^(\d+) of \1 stamps are in the future, by up to 0\.[23]\d+ s$", "warn")

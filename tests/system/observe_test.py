@@ -30,7 +30,7 @@ from observing import ObservingTest
 from sqlite_bag import sqlite_bag_make
 from terminal import Terminal
 
-STAMPS = ("zero", "future", "system_time", "far_off", "stale_epoch", "old", "backward", "equal")
+STAMPS = ("zero", "invalid", "future", "system_time", "far_off", "stale_epoch", "old", "backward", "equal")
 
 
 NO_PARSER = 77
@@ -348,7 +348,7 @@ class ObserveTest(ObservingTest):
         self.assertTrue(0 < rate and rate * (0.99 - late_s) <= 200, (rate, late_s))
 
     def test_stamps_without_a_clock(self):
-        topics = "/zero", "/future", "/slightly", "/old", "/back", "/equal", "/far"
+        topics = "/zero", "/future", "/slightly", "/old", "/back", "/equal", "/invalid", "/far"
         peer, observer = self.ready(*topics)
         self.tell(
             peer,
@@ -358,6 +358,7 @@ class ObserveTest(ObservingTest):
             f"send /old 13 now {-60 * SECOND} 0",
             "send /back 14 start 0 -1000000",
             "send /equal 15 start 0 0",
+            f"send /invalid 9 zero {-5 * SECOND} 0",  # before 1970
             f"send /far 16 zero {5 * SECOND} 1",  # 1970
         )
         self.assert_stamps(self.until_messages(observer, "/far", 16), far_off=16)
@@ -369,6 +370,7 @@ class ObserveTest(ObservingTest):
             ("/old", {"old": 13}),
             ("/back", {"backward": 13}),
             ("/equal", {"equal": 14}),
+            ("/invalid", {"invalid": 9}),
         )
         for topic, stamps in expected:
             with self.subTest(topic):

@@ -108,6 +108,10 @@ class TopicTest(ObservingTest):
                          (0, {"pose.position": {"x": 1.5, "y": -2.0, "z": 0.0}, "header.frame_id": "a, b"}), errors)
         status, out, errors = self.result("topic", "echo", "/pose", "-n", "1", "--field", "pose.position.y")
         self.assertEqual((status, out), (0, "# the stamp is 0\n-2.0\n---\n"), errors)
+        invalid = self.pub("-r", "20", "-p", "0", "/leap", "std_msgs/msg/Header", "{stamp: {sec: 5, nanosec: 1500000000}}")
+        status, out, errors = self.result("topic", "echo", "/leap", "-n", "1", "--field", "stamp.nanosec")
+        self.assertEqual((status, out), (0, "# the stamp is no valid time: below 0, or with 1e9 ns or more\n1500000000\n---\n"), errors)
+        self.end_pub(invalid)
         status, out, errors = self.result("topic", "echo", "/pose", "--field", "pose.size")
         self.assertEqual((status, out), (2, ""))
         self.assertIn("/pose: field path 'pose.size': geometry_msgs/msg/Pose has no field", errors)
@@ -209,11 +213,12 @@ class TopicTest(ObservingTest):
 
     def test_stamps_that_are_wrong_are_counted(self):
         peer = self.peer("open /bad")
-        delay = self.topic("delay", "/bad", "--json", "-n", "9")
+        delay = self.topic("delay", "/bad", "--json", "-n", "12")
         self.tell(peer, "wait /bad", "send /bad 3 zero 0 0", f"send /bad 3 now {100 * SECOND} 0", f"send /bad 1 now {-SECOND} 0",
-                  f"send /bad 2 now {-SECOND} 0")
+                  f"send /bad 2 now {-SECOND} 0", f"send /bad 3 zero {-5 * SECOND} 0")
         total = self.lines(delay)[-1]
-        self.assertEqual([total[key] for key in ("zero", "future", "backward")], [3, 3, 1])
+        self.assertEqual([total[key] for key in ("zero", "invalid", "future", "backward")], [3, 3, 3, 1])
+        self.assertGreater(total["delay_min_ns"], -101 * SECOND)  # none of what has no age
 
     def test_stamps_are_compared_with_clock_where_it_ticks(self):
         peer = self.peer("open /good")
