@@ -607,10 +607,9 @@ static tb_status_t finish(bag_copy_t *copy, tb_status_t status, uint64_t *out_si
   if (!copy->staging.folder) return status; /* nothing was begun */
   *out_size = bag_size_of_path(copy->staging.path);
   if (*out_size == 0) /* files of ROS 1 are in no folder of their own */
-    *out_size = bag_size_of_path(copy->staging.folder);
+    *out_size = bag_size_of_path(copy->staging.place);
   if (status ? copy->keeps_part && copy->copied > 0 : !bag_copy_is_vain(copy)) {
-    tb_status_t placed =
-        bag_staging_publish(&copy->staging, copy->output, copy->is_single_file, &at_end);
+    tb_status_t placed = bag_staging_publish(&copy->staging, copy->is_single_file, &at_end);
     if (placed && !status) *error = at_end;
     if (!status) status = placed;
   }

@@ -24,6 +24,7 @@ typedef struct sqlite_output {
   char *log_path;
   tb__bag_output_doubts_t *doubts; /* or NULL */
   sqlite3 *database;
+  sqlite3_vfs files; /* SQLite's own, but for paths through descriptors */
   sqlite3_stmt *insert;
   sqlite3_stmt *page_count;
   size_t transaction_size; /* commits when more than this is pending */
@@ -99,10 +100,40 @@ static tb_status_t create_file(sqlite_output_t *output, tb_error_t *error)
   return TB_OK;
 }
 
+/* SQLite opens what the links of a path lead to at present, by its name. Where the path goes
+ * through the descriptor of a folder, another folder could be in the place of that name. */
+static int keep_path(sqlite3_vfs *files, const char *path, int size, char *out)
+{
+  static const char descriptors[] = "/proc/self/fd/";
+  sqlite3_vfs *own = sqlite3_vfs_find(NULL);
+  if (strncmp(path, descriptors, sizeof descriptors - 1) != 0)
+    return own ? own->xFullPathname(files, path, size, out) : SQLITE_CANTOPEN;
+  return snprintf(out, (size_t)size, "%s", path) < size ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+/* Known by its name only while the database is being opened. */
+static int open_as_named(sqlite_output_t *output)
+{
+  char name[32];
+  sqlite3_vfs *own = sqlite3_vfs_find(NULL);
+  if (!own) return SQLITE_ERROR;
+  snprintf(name, sizeof name, "timebase-%p", (void *)output);
+  output->files = *own;
+  output->files.pNext = NULL;
+  output->files.zName = name;
+  output->files.xFullPathname = keep_path;
+  int code = sqlite3_vfs_register(&output->files, 0);
+  if (code == SQLITE_OK)
+    code = sqlite3_open_v2(output->path, &output->database,
+                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, name);
+  sqlite3_vfs_unregister(&output->files);
+  output->files.zName = own->zName;
+  return code;
+}
+
 static tb_status_t open_database(sqlite_output_t *output, tb_error_t *error)
 {
-  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-  if (sqlite3_open_v2(output->path, &output->database, flags, NULL) != SQLITE_OK)
+  if (open_as_named(output) != SQLITE_OK)
     return output->database ? failed(output, error) : tb__no_memory(error);
   sqlite3_extended_result_codes(output->database, 1);
   sqlite3_busy_timeout(output->database, TB__SQLITE_BUSY_LIMIT_MS);
