@@ -31,6 +31,7 @@
 typedef struct connection {
   int fd; /* -1: free */
   int64_t since_ns;
+  bool is_answered;
 } connection_t;
 
 struct tb_metrics_server {
@@ -42,7 +43,8 @@ struct tb_metrics_server {
   atomic_bool must_stop;
   /* Of the thread. */
   connection_t connections[CONNECTIONS_MAX];
-  size_t room; /* what the last text needed */
+  bool has_closed; /* a connection, in the last round */
+  size_t room;     /* what the last text needed */
 };
 
 /* --- connections --- */
@@ -54,19 +56,29 @@ static void note_connection(void *user, struct MHD_Connection *connection, void 
   connection_t *slot = *context;
   if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
     if (slot) slot->fd = -1;
+    server->has_closed = true;
     return;
   }
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   for (size_t i = 0; info && i < CONNECTIONS_MAX; i++) {
     if (server->connections[i].fd >= 0) continue;
-    server->connections[i] = (connection_t){info->connect_fd, tb__steady_now_ns()};
+    server->connections[i] = (connection_t){info->connect_fd, tb__steady_now_ns(), false};
     *context = &server->connections[i];
     return;
   }
 }
 
-/* The daemon sees the end of those that are too old. True: there are any connections. */
+/* An end that came together with half a request is not seen by the daemon, which reads on at the
+ * next event. */
+static bool has_left(const connection_t *connection)
+{
+  char byte;
+  return !connection->is_answered && recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* The daemon sees the end of those that are too old, or whose client has left. True: there are any
+ * connections. */
 static bool close_old(tb_metrics_server_t *server)
 {
   int64_t now_ns = tb__steady_now_ns();
@@ -75,7 +87,8 @@ static bool close_old(tb_metrics_server_t *server)
     const connection_t *connection = &server->connections[i];
     if (connection->fd < 0) continue;
     has_any = true;
-    if (now_ns - connection->since_ns >= CONNECTION_NS) shutdown(connection->fd, SHUT_RDWR);
+    if (now_ns - connection->since_ns >= CONNECTION_NS || has_left(connection))
+      shutdown(connection->fd, SHUT_RDWR);
   }
   return has_any;
 }
@@ -84,8 +97,10 @@ static void *serve(void *user)
 {
   tb_metrics_server_t *server = user;
   while (!atomic_load(&server->must_stop)) {
-    bool has_any = close_old(server);
-    MHD_run_wait(server->daemon, has_any ? LOOK_MS : -1);
+    bool has_any = close_old(server), is_free = server->has_closed;
+    server->has_closed = false;
+    /* Where it was full it accepts again when it runs. */
+    MHD_run_wait(server->daemon, is_free ? 0 : has_any ? LOOK_MS : -1);
   }
   return NULL;
 }
@@ -128,6 +143,10 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
                               struct MHD_Response *response, const char *type)
 {
   if (!response) return MHD_NO; /* closes the connection */
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  connection_t *slot = info ? info->socket_context : NULL;
+  if (slot) slot->is_answered = true; /* who has sent all may close that side, and reads on */
   enum MHD_Result result = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
   if (result) result = MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
   if (result && status == MHD_HTTP_METHOD_NOT_ALLOWED)

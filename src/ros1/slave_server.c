@@ -24,27 +24,36 @@ static void note_connection(void *user, struct MHD_Connection *connection, void 
   tb__slave_connection_t *slot = *context;
   if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
     if (slot) slot->fd = -1;
+    server->has_closed = true;
     return;
   }
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   for (size_t i = 0; info && i < TB__SLAVE_CONNECTIONS_MAX; i++) {
     if (server->connections[i].fd >= 0) continue;
-    server->connections[i] = (tb__slave_connection_t){info->connect_fd, tb__real_steady_now_ns()};
+    server->connections[i] =
+        (tb__slave_connection_t){info->connect_fd, tb__real_steady_now_ns(), false};
     *context = &server->connections[i];
     return;
   }
 }
 
-static void note_request(struct MHD_Connection *connection)
+static tb__slave_connection_t *slot_of(struct MHD_Connection *connection)
 {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  tb__slave_connection_t *slot = info ? info->socket_context : NULL;
-  if (slot) slot->since_ns = tb__real_steady_now_ns();
+  return info ? info->socket_context : NULL;
 }
 
-/* libmicrohttpd sees the end of those that are too old. True: there are any. */
+/* libmicrohttpd does not see an end that came together with half a request. */
+static bool has_left(const tb__slave_connection_t *connection)
+{
+  char byte;
+  return !connection->is_answered && recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* libmicrohttpd sees the end of those that are too old, or whose peer has left. True: there are
+ * any. */
 static bool close_old(tb__slave_server_t *server)
 {
   int64_t now_ns = tb__real_steady_now_ns();
@@ -53,7 +62,8 @@ static bool close_old(tb__slave_server_t *server)
     const tb__slave_connection_t *connection = &server->connections[i];
     if (connection->fd < 0) continue;
     has_any = true;
-    if (now_ns - connection->since_ns >= REQUEST_NS) shutdown(connection->fd, SHUT_RDWR);
+    if (now_ns - connection->since_ns >= REQUEST_NS || has_left(connection))
+      shutdown(connection->fd, SHUT_RDWR);
   }
   return has_any;
 }
@@ -70,7 +80,9 @@ static void request_end(void *user, struct MHD_Connection *connection, void **co
                         enum MHD_RequestTerminationCode code)
 {
   request_t *request = *context;
-  (void)user, (void)connection, (void)code;
+  tb__slave_connection_t *slot = slot_of(connection);
+  (void)user, (void)code;
+  if (slot) slot->is_answered = false;
   if (!request) return;
   free(request->body);
   free(request);
@@ -100,6 +112,8 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned cod
 {
   struct MHD_Response *response =
       MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_COPY);
+  tb__slave_connection_t *slot = slot_of(connection);
+  if (slot) slot->is_answered = true;
   free(text);
   if (!response) return MHD_NO; /* closes the connection */
   enum MHD_Result result =
@@ -122,7 +136,8 @@ static enum MHD_Result answer(tb__slave_server_t *server, struct MHD_Connection 
   tb__xmlrpc_message_t call;
   tb__xmlrpc_writer_t out = {0};
   tb_error_t error = TB_ERROR_INIT;
-  note_request(connection);
+  tb__slave_connection_t *slot = slot_of(connection);
+  if (slot) slot->since_ns = tb__real_steady_now_ns();
   if (request->failed) return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE);
   if (!request->size || tb__xmlrpc_parse(request->body, request->size, &call, &error)) {
     tb__xmlrpc_write_fault(&out, -1, request->size ? error.text : "an empty request");
@@ -160,10 +175,11 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 
 static void plan(tb__slave_server_t *server)
 {
-  bool had_any = server->has_any;
-  server->has_any = close_old(server);
-  /* Once more after the last one has gone: where it was full it accepts again when it runs. */
-  int64_t delay_ns = server->has_any || had_any ? LOOK_NS : INT64_MAX;
+  bool is_free = server->has_closed;
+  server->has_closed = false;
+  bool has_any = close_old(server);
+  /* Where it was full it accepts again when it runs. */
+  int64_t delay_ns = is_free ? 0 : has_any ? LOOK_NS : INT64_MAX;
   MHD_UNSIGNED_LONG_LONG limit_ms;
   if (MHD_get_timeout(server->daemon, &limit_ms) == MHD_YES &&
       limit_ms < (unsigned long long)(LOOK_NS / 1000000) && (int64_t)limit_ms * 1000000 < delay_ns)

@@ -14,6 +14,7 @@
 typedef struct tb__slave_connection {
   int fd;           /* -1: free */
   int64_t since_ns; /* of the connection, or of its last complete request */
+  bool is_answered; /* this request is, and the answer may not have been sent yet */
 } tb__slave_connection_t;
 
 typedef struct tb__slave_server {
@@ -23,7 +24,7 @@ typedef struct tb__slave_server {
   tb__ros1_watch_t watch;
   tb__ros1_timer_t timer;
   tb__slave_connection_t connections[TB__SLAVE_CONNECTIONS_MAX];
-  bool has_any; /* of them, at the last look */
+  bool has_closed; /* one of them, since the last look */
   void (*answer)(void *user, const tb__xmlrpc_message_t *call, tb__xmlrpc_writer_t *out);
   void *user;
 } tb__slave_server_t;

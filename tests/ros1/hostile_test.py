@@ -455,6 +455,18 @@ class HostileTest(ros1_graph.Ros1Test):
         self.tick(publisher, follower, START + SECOND)
         self.assertLess(follower.memory_kib() - before, 32 << 10)
 
+    def test_half_requests_that_are_closed_at_once_keep_no_place(self):
+        master, publisher, follower = self.following()
+        master.slave()
+        uri = urllib.parse.urlsplit(list(master.subscribers.values())[0])
+        for _ in range(400):
+            with socket.create_connection((uri.hostname, uri.port), LIMIT_S) as connection:
+                connection.sendall(b"POST /RPC2 HTTP/1.1\r\n")
+        began = time.monotonic()
+        self.assertEqual(master.slave().getPid("/x")[0], 1)
+        self.assertLess(time.monotonic() - began, 15)  # each would keep its place for 5 s: 60 s
+        self.tick(publisher, follower, START + SECOND)
+
     def test_peers_that_are_slow_are_given_up(self):
         """All at once, as each takes 5 s: connections to the node that send nothing, or a byte now and
         then; a publisher without a header, one whose header does not end, one whose message does not."""
