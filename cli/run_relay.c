@@ -196,12 +196,13 @@ static void *relay_run(void *argument)
 void run_relay_find_name(const run_arguments_t *arguments, char out[RUN_RELAY_NAME_SIZE])
 {
   const char *domain = getenv("ROS_DOMAIN_ID");
+  unsigned user = (unsigned)geteuid(); /* the page is of one user */
   if (arguments->name)
     snprintf(out, RUN_RELAY_NAME_SIZE, "%s", arguments->name);
   else if (arguments->domain >= 0)
-    snprintf(out, RUN_RELAY_NAME_SIZE, "%s-%d", arguments->source, arguments->domain);
+    snprintf(out, RUN_RELAY_NAME_SIZE, "%s-%u-%d", arguments->source, user, arguments->domain);
   else
-    snprintf(out, RUN_RELAY_NAME_SIZE, "%s-%s", arguments->source,
+    snprintf(out, RUN_RELAY_NAME_SIZE, "%s-%u-%s", arguments->source, user,
              domain && domain[0] ? domain : "0");
 }
 

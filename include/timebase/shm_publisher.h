@@ -18,8 +18,11 @@ typedef struct tb_shm_options {
   /** The folder of the page's file, "timebase.NAME"; NULL: /dev/shm. Containers that share a time
    * share this folder. */
   const char *directory;
-  /** Permissions of the file if it is made; readers need to read, publishers also to write. For
-   * several users or containers: 0644 or 0666. 0: 0600, this user alone. */
+  /** Permissions of the file if it is made; readers need to read, publishers also to write. A file
+   * that is there is refused if it is another user's, but for a reader the superuser's, or if
+   * others may write to it who could not with this mode: they could set the time. For several users
+   * or containers, on both sides: 0644 (a reader accepts any owner) or 0666 (publishers too). 0:
+   * that of the environment variable TIMEBASE_SHM_MODE (octal), else 0600, this user alone. */
   uint32_t mode;
   uint32_t padding; /**< not used */
 } tb_shm_options_t;
@@ -36,8 +39,9 @@ TB_BEGIN_DECLS
  * may be NULL. Readers that were on an earlier publisher of the name change to this one, as to
  * another source, and wait for its first tick. The file is used again, and stays.
  * [any thread] TB_ERR_BUSY: the name has a publisher, in any process. TB_ERR_INVALID: the name.
- * TB_ERR_SYSTEM: the file cannot be opened, made or mapped. TB_ERR_CORRUPT, TB_ERR_VERSION: the
- * file is something else, or of another release. TB_ERR_NO_MEMORY. TB_ERR_FORKED. */
+ * TB_ERR_SYSTEM: the file cannot be opened, made or mapped, or is another user's. TB_ERR_CORRUPT,
+ * TB_ERR_VERSION: the file is something else, or of another release. TB_ERR_NO_MEMORY.
+ * TB_ERR_FORKED. */
 TB_INLINE TB_WARN_UNUSED tb_status_t tb_shm_publisher_open(const char *name,
                                                            const tb_shm_options_t *options,
                                                            tb_shm_publisher_t **out,
@@ -55,7 +59,8 @@ TB_API void tb_shm_publisher_close(tb_shm_publisher_t *publisher);
  * processes that have a waiter; never blocks for long. [any thread; ticks of several threads are
  * put in order] [from callbacks] TB_ERR_RANGE: negative. TB_ERR_INVALID. TB_ERR_FORKED.
  * TB_ERR_SYSTEM: a process that may write the page's file has truncated it, and no reader sees the
- * tick; close and open the publisher again. */
+ * tick; close and open the publisher again. A file that was removed or replaced is found within
+ * 0.1 s and logged: the readers that have it are served, and others do not find it. */
 TB_API tb_status_t tb_shm_publisher_tick(tb_shm_publisher_t *publisher, int64_t time_ns,
                                          tb_jump_reason_t reason);
 

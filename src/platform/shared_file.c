@@ -14,27 +14,60 @@ static tb_status_t fail_errno(tb_error_t *error, const char *path, const char *w
   return tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s: %s", path, what);
 }
 
+static bool is_same_file(int fd, const struct stat *other)
+{
+  struct stat status;
+  return !fstat(fd, &status) && status.st_ino == other->st_ino && status.st_dev == other->st_dev;
+}
+
+/* A file that was there: who owns it or may write to it decides what is in it. The superuser may do
+ * so anyway. With a `mode` for others a reader accepts any owner, and a writer where they may
+ * write. */
+static tb_status_t check_owner(int fd, const char *path, bool writable, uint32_t mode,
+                               tb_error_t *error)
+{
+  struct stat status;
+  uint32_t others = S_IWGRP | S_IWOTH, accepted = writable ? others : others | S_IRGRP | S_IROTH;
+  if (fstat(fd, &status)) return fail_errno(error, path, "cannot read its owner");
+  if (!S_ISREG(status.st_mode)) return TB_OK; /* reported with its size */
+  bool is_trusted = status.st_uid == geteuid() || (status.st_uid == 0 && !writable);
+  if (!is_trusted && !(mode & accepted))
+    return tb_error_set(error, TB_ERR_SYSTEM,
+                        "%s: it belongs to user %u and this is user %u, so that one could set "
+                        "what is in it; remove it, choose another name, or give a mode for others",
+                        path, (unsigned)status.st_uid, (unsigned)geteuid());
+  if (!(status.st_mode & others & ~mode)) return TB_OK;
+  return tb_error_set(error, TB_ERR_SYSTEM,
+                      "%s: others may write to it (owner %u, mode 0%o), and with mode 0%o they may "
+                      "not; remove it, choose another name, or give that mode",
+                      path, (unsigned)status.st_uid, (unsigned)status.st_mode & 0777, mode);
+}
+
 /* An existing file may be readable only; a missing one is created. */
 static tb_status_t file_open(int *out_fd, const char *path, bool writable, uint32_t mode,
                              tb_error_t *error)
 {
   int access = writable ? O_RDWR : O_RDONLY;
   int fd = open(path, access | FLAGS);
-  if (fd < 0 && errno == ENOENT) {
+  bool is_new = fd < 0 && errno == ENOENT;
+  if (is_new) {
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | FLAGS, (mode_t)mode);
     if (fd >= 0 && fchmod(fd, (mode_t)mode)) { /* regardless of the umask */
       tb_status_t status = fail_errno(error, path, "cannot set its permissions");
       close(fd);
       return status;
     }
-    if (fd < 0 && errno == EEXIST) fd = open(path, access | FLAGS);
+    if (fd < 0 && errno == EEXIST) {
+      is_new = false;
+      fd = open(path, access | FLAGS);
+    }
   }
   if (fd < 0)
     return fail_errno(error, path,
                       writable ? "cannot open or create it for writing"
                                : "cannot open or create it");
   *out_fd = fd;
-  return TB_OK;
+  return is_new ? TB_OK : check_owner(fd, path, writable, mode, error);
 }
 
 /* The first process sets the size; later ones find it. */
@@ -55,8 +88,8 @@ static tb_status_t file_size(int fd, const char *path, size_t size, tb_error_t *
   int writable = open(path, O_RDWR | FLAGS);
   if (writable < 0)
     return fail_errno(error, path, "it is empty, and cannot be opened to set its size");
-  errno =
-      posix_fallocate(writable, 0, (off_t)size); /* no space is reported here, not by a SIGBUS */
+  /* no space is reported here, not by a SIGBUS */
+  errno = is_same_file(writable, &status) ? posix_fallocate(writable, 0, (off_t)size) : EAGAIN;
   tb_status_t result = errno ? fail_errno(error, path, "cannot set its size") : TB_OK;
   close(writable);
   return result;
@@ -134,15 +167,20 @@ tb_status_t tb__shared_file_open_existing(tb__shared_file_t *file, const char *p
 
 bool tb__shared_file_reopen(tb__shared_file_t *file, const char *path)
 {
-  struct stat before, after;
+  struct stat there;
   int fd = open(path, O_RDWR | FLAGS);
   if (fd < 0) return false;
-  bool is_same = !fstat(file->fd, &before) && !fstat(fd, &after) && before.st_ino == after.st_ino &&
-                 before.st_dev == after.st_dev;
+  bool is_same = !fstat(fd, &there) && is_same_file(file->fd, &there);
   int unused = is_same ? file->fd : fd;
   if (is_same) file->fd = fd;
   close(unused);
   return is_same;
+}
+
+bool tb__shared_file_is_at(const tb__shared_file_t *file, const char *path)
+{
+  struct stat there;
+  return !lstat(path, &there) && is_same_file(file->fd, &there);
 }
 
 bool tb__shared_file_extend(const tb__shared_file_t *file, size_t size)

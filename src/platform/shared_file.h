@@ -23,8 +23,9 @@ typedef struct tb__shared_file {
   }
 
 /* Opens or creates the file and maps it, with `writable` also for writing. A new file is full of
- * zeros and has exactly the permissions `mode`. TB_ERR_SYSTEM; TB_ERR_CORRUPT: it is not a regular
- * file, or has another size. */
+ * zeros and has exactly the permissions `mode`; one that is there must be this user's, and let
+ * nobody else write who could not with `mode`. With a mode for others it may be another user's.
+ * TB_ERR_SYSTEM; TB_ERR_CORRUPT: it is not a regular file, or has another size. */
 tb_status_t tb__shared_file_open(tb__shared_file_t *file, const char *path, size_t size,
                                  bool writable, uint32_t mode, tb_error_t *error) TB_WARN_UNUSED;
 void tb__shared_file_close(tb__shared_file_t *file);
@@ -42,6 +43,8 @@ tb_status_t tb__shared_file_open_existing(tb__shared_file_t *file, const char *p
 /* Gives it another descriptor of the same file, for locks: a mapping keeps the one that it was made
  * with open, and a forked child has the mappings. False: `path` is another file by now. */
 bool tb__shared_file_reopen(tb__shared_file_t *file, const char *path) TB_WARN_UNUSED;
+/* Whether it is still found there: it was neither removed nor replaced. */
+bool tb__shared_file_is_at(const tb__shared_file_t *file, const char *path);
 /* Gives a file that was truncated its size again, and maps it. */
 bool tb__shared_file_extend(const tb__shared_file_t *file, size_t size) TB_WARN_UNUSED;
 /* 0: unknown. */

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/no_memory.h"
 #include "clock/page.h"
 #include "source/wake_area.h"
 
 #define NAME_MAX_LENGTH 64
+#define MODE_VARIABLE   "TIMEBASE_SHM_MODE"
 
 bool tb__shm_name_is_valid(const char *name)
 {
@@ -47,24 +49,41 @@ static tb_status_t page_check(const tb__page_t *page, const char *path, tb_error
       path, (unsigned long long)format, TB__PAGE_FORMAT);
 }
 
-tb_status_t tb__shm_file_open(tb__shared_file_t *file, const char *name,
-                              const tb_shm_options_t *options, bool writable, tb_error_t *error)
+static tb_status_t find_mode(const tb_shm_options_t *options, uint32_t *out, tb_error_t *error)
 {
-  tb_shm_options_t defaults = TB_SHM_OPTIONS_INIT;
-  if (!options) options = &defaults;
+  const char *text = options && options->mode ? NULL : secure_getenv(MODE_VARIABLE);
+  char *end = NULL;
+  unsigned long mode = options && options->mode ? options->mode : 0600;
+  if (text && *text) mode = strtoul(text, &end, 8);
+  if (mode > 0777 || mode == 0 || (end && *end))
+    return tb_error_set(error, TB_ERR_INVALID, "%s%.20s: give permissions only, at most 0777",
+                        end ? MODE_VARIABLE "=" : "mode", end ? text : "");
+  *out = (uint32_t)mode;
+  return TB_OK;
+}
+
+char *tb__shm_page_path(const char *name, const tb_shm_options_t *options)
+{
+  char *path = NULL;
+  if (asprintf(&path, "%s/timebase.%s", tb__shm_directory(options), name) < 0) return NULL;
+  return path;
+}
+
+tb_status_t tb__shm_file_open(tb__shared_file_t *file, const char *name,
+                              const tb_shm_options_t *options, bool writable, uint32_t *out_mode,
+                              tb_error_t *error)
+{
+  uint32_t mode = 0;
   tb_status_t status = tb__shm_name_check(name, error);
+  if (!status) status = find_mode(options, &mode, error);
   if (status) return status;
-  if (options->mode > 0777)
-    return tb_error_set(error, TB_ERR_INVALID, "mode 0%o: give permissions only, at most 0777",
-                        options->mode);
-  char path[4096];
-  const char *directory = tb__shm_directory(options);
-  if ((size_t)snprintf(path, sizeof path, "%s/timebase.%s", directory, name) >= sizeof path)
-    return tb_error_set(error, TB_ERR_INVALID, "the directory \"%.40s...\" is too long", directory);
-  status = tb__shared_file_open(file, path, TB__PAGE_SIZE, writable,
-                                options->mode ? options->mode : 0600, error);
+  char *path = tb__shm_page_path(name, options);
+  if (!path) return tb__no_memory(error);
+  status = tb__shared_file_open(file, path, TB__PAGE_SIZE, writable, mode, error);
   if (!status) status = page_check(file->map, path, error);
   if (status) tb__shared_file_close(file);
+  if (!status && out_mode) *out_mode = mode;
+  free(path);
   return status;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/fork.h"
+#include "base/log.h"
 #include "base/no_memory.h"
 #include "base/sized.h"
 #include "clock/timeline.h"
@@ -20,9 +21,14 @@ struct tb_shm_publisher {
   bool has_run;         /* in this epoch */
   int64_t moved_ns;     /* steady: the last tick that moved time */
   tb__shared_file_t wake_file;
-  char *wake_path;
+  char *path, *wake_path;
   bool has_wake_area; /* the page says so */
+  int64_t looked_ns;  /* steady: when the file was last looked for under its name */
+  bool is_gone;       /* it was not there */
 };
+
+/* Between two looks whether the file is still under its name: each is a call of the system. */
+#define LOOK_NS (100 * TB_NS_PER_MS)
 
 /* Fills the copy that is not current, and makes it current. */
 static void page_write(tb__page_t *page, const tb__page_copy_t *copy)
@@ -136,10 +142,9 @@ static tb_status_t take_name(const tb__shared_file_t *file, const char *name, tb
 
 /* Where this user may not make it, readers are woken by each tick. */
 static tb_status_t make_wake_area(tb_shm_publisher_t *publisher, const char *name,
-                                  const tb_shm_options_t *options, uint64_t *out_inode,
-                                  tb_error_t *error)
+                                  const tb_shm_options_t *options, uint32_t mode,
+                                  uint64_t *out_inode, tb_error_t *error)
 {
-  uint32_t mode = options && options->mode ? options->mode : 0600;
   publisher->wake_path = tb__shm_wake_path(name, options);
   if (!publisher->wake_path) return tb__no_memory(error);
   tb_status_t status =
@@ -153,6 +158,7 @@ static void publisher_free(tb_shm_publisher_t *publisher)
   tb__shared_file_close(&publisher->wake_file);
   tb__shared_file_close(&publisher->file); /* last: another one may make the area after this */
   free(publisher->wake_path);
+  free(publisher->path);
   free(publisher);
 }
 
@@ -169,10 +175,13 @@ tb_status_t tb_shm_publisher_open_sized(const char *name, const tb_shm_options_t
   tb_shm_publisher_t *publisher = calloc(1, sizeof *publisher);
   if (!publisher) return tb__no_memory(error);
   uint64_t inode = 0;
+  uint32_t mode = 0;
   publisher->file = publisher->wake_file = (tb__shared_file_t)TB__SHARED_FILE_NONE;
-  status = tb__shm_file_open(&publisher->file, name, options, true, error);
+  status = tb__shm_file_open(&publisher->file, name, options, true, &mode, error);
   if (!status) status = take_name(&publisher->file, name, error);
-  if (!status) status = make_wake_area(publisher, name, options, &inode, error);
+  if (!status && !(publisher->path = tb__shm_page_path(name, options)))
+    status = tb__no_memory(error);
+  if (!status) status = make_wake_area(publisher, name, options, mode, &inode, error);
   if (status) {
     publisher_free(publisher);
     return status;
@@ -229,6 +238,18 @@ static bool page_is_lost(const tb_shm_publisher_t *publisher)
   return tb__shared_file_is_cut(&publisher->file) || atomic_load(&page->magic) != TB__PAGE_MAGIC;
 }
 
+/* Whether the file has been removed or replaced since the last look: who comes later does not find
+ * it. */
+static bool has_gone_locked(tb_shm_publisher_t *publisher)
+{
+  int64_t now_ns = tb__steady_coarse_now_ns();
+  if (now_ns - publisher->looked_ns < LOOK_NS) return false;
+  bool was_gone = publisher->is_gone;
+  publisher->looked_ns = now_ns;
+  publisher->is_gone = !tb__shared_file_is_at(&publisher->file, publisher->path);
+  return publisher->is_gone && !was_gone;
+}
+
 tb_status_t tb_shm_publisher_anchor_sized(tb_shm_publisher_t *publisher, const tb_anchor_t *anchor,
                                           size_t anchor_size, tb_jump_reason_t reason)
 {
@@ -242,7 +263,13 @@ tb_status_t tb_shm_publisher_anchor_sized(tb_shm_publisher_t *publisher, const t
   tb__mutex_lock(&publisher->mutex);
   anchor_locked(publisher, anchor, reason);
   tb_status_t status = page_is_lost(publisher) ? TB_ERR_SYSTEM : TB_OK;
+  bool has_gone = has_gone_locked(publisher);
   tb__mutex_unlock(&publisher->mutex);
+  if (has_gone)
+    tb__log(TB_LOG_ERROR,
+            "%s was removed or replaced by another process: who follows it already has this "
+            "time, and nobody else will; open the publisher again",
+            publisher->path);
   return status;
 }
 

@@ -617,7 +617,7 @@ tb_status_t tb_shm_source_create_sized(const char *name, const tb_shm_options_t 
   tb__shared_file_t file = TB__SHARED_FILE_NONE;
   tb_status_t status = TB_OK;
   if (!self || !view) status = tb__no_memory(error);
-  if (!status) status = tb__shm_file_open(&file, name, options, false, error);
+  if (!status) status = tb__shm_file_open(&file, name, options, false, NULL, error);
   char *wake_path = status ? NULL : tb__shm_wake_path(name, options);
   if (!status && !wake_path) status = tb__no_memory(error);
   if (!status) {

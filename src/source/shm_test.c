@@ -154,6 +154,36 @@ static void test_X3_the_file_is_private_unless_asked_otherwise(void **state)
   assert_ok(tb_source_destroy(source));
 }
 
+static void note_gone(tb_log_level_t level, const char *message, void *user)
+{
+  assert_int_equal(level, TB_LOG_ERROR);
+  assert_non_null(strstr(message, "timebase.test was removed or replaced"));
+  ++*(int *)user;
+}
+
+static void test_X3_a_file_that_was_removed_or_replaced_is_reported_once(void **state)
+{
+  shared_t *f = *state;
+  char path[128];
+  int reports = 0;
+  path_of(f, path, sizeof path);
+  open_first_publisher(f);
+  tb_log_set_hook(note_gone, &reports);
+  for (int replaced = 0; replaced < 2; replaced++) {
+    assert_int_equal(unlink(path), 0);
+    if (replaced) fclose(fopen(path, "w"));
+    for (int64_t time_ns = S; reports == replaced; time_ns++)
+      tick(f, time_ns);
+    if (replaced) break;
+    assert_int_equal(now_of(f->clock) / S, 1); /* who has it is served */
+    tb_shm_publisher_close(f->publisher);
+    open_publisher(f);
+    tick(f, S);
+  }
+  tb_log_set_hook(NULL, NULL);
+  assert_int_equal(reports, 2);
+}
+
 /* ---- jumps ---- */
 
 static void test_J3_readers_wait_for_the_handlers_of_this_process(void **state)
@@ -729,6 +759,7 @@ int main(void)
       ON_PAGE(test_X4_a_page_runs_on_by_itself_and_is_not_wrapped),
       ON_PAGE(test_X3_wrong_names_and_files_are_refused),
       ON_PAGE(test_X3_the_file_is_private_unless_asked_otherwise),
+      ON_PAGE(test_X3_a_file_that_was_removed_or_replaced_is_reported_once),
       ON_PAGE(test_J3_readers_wait_for_the_handlers_of_this_process),
       ON_PAGE(test_J1_forward_steps_reach_handlers_that_ask_for_them),
       ON_PAGE(test_J3_a_clock_that_leaves_a_page_has_its_time_in_the_callback),

@@ -90,7 +90,7 @@ class CommandOfRunTest(RunTest):
             (("--source", "shm:a"), "missing command"),
             (("--source", "shm:a", "--print-env", "--", "true"), "--print-env takes no command"),
             (("--source", "clock_topic", "--print-env"), "needs --source shm:NAME"),
-            (("--source", "clock_topic", "--domain", "7", "--print-env"), "and use --source shm:clock_topic-7"),
+            (("--source", "clock_topic", "--domain", "7", "--print-env"), f"and use --source shm:clock_topic-{os.geteuid()}-7"),
             (("--source", "shm:a", "--node", "/a", "--", "true"), "--node needs --require"),
             (("--source", "shm:a", "--json", "--", "true"), "--json needs --check"),
             (("--source", "shm:a", "--name", "b", "--", "true"), "--name is for"),
@@ -188,7 +188,7 @@ class CommandOfRunTest(RunTest):
 
 class RelayTest(RunTest):
     def relay_name(self, kind):
-        return self.shm_name(f"{kind}-{self.domain}")
+        return self.shm_name(f"{kind}-{os.geteuid()}-{self.domain}")
 
     def wait_until(self, probe, time_ns):
         deadline = time.monotonic() + LIMIT_S

@@ -289,11 +289,13 @@ static void test_X3_another_user_with_write_access_ends_no_process(void **state)
   if (geteuid() != 0) skip();
   peer_t publisher, follower, stranger, reader;
   unlink(path);
-  start_publisher(&publisher, "publish 0666");
+  assert_int_equal(setenv("TIMEBASE_SHM_MODE", "0666", 1), 0);
+  start_publisher(&publisher, "publish");
   start_follower(&follower);
   start(&stranger);
   send_command(&stranger, "be_user 65534", "TB_OK");
   start(&reader);
+  unsetenv("TIMEBASE_SHM_MODE");
   send_command(&reader, "be_user 65533", "TB_OK");
   send_command(&reader, "follow", "TB_OK");
   tick(&publisher, LAST_NS, "TB_OK");

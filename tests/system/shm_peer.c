@@ -498,6 +498,12 @@ static void be_user(const char *id)
   answer("be_user", done ? TB_OK : TB_ERR_SYSTEM, NULL);
 }
 
+/* For files that no command gives one. */
+static void set_mode(const char *mode)
+{
+  answer("set_mode", setenv("TIMEBASE_SHM_MODE", mode, 1) ? TB_ERR_SYSTEM : TB_OK, NULL);
+}
+
 static const struct command {
   const char *name;
   void (*run)(const char *arguments);
@@ -529,6 +535,7 @@ static const struct command {
     {"check", check},
     {"count_changes", count_changes},
     {"be_user", be_user},
+    {"set_mode", set_mode},
 };
 
 static void run_line(char *line)

@@ -491,6 +491,45 @@ static void test_X3_only_its_user_has_the_file_unless_the_mode_allows_others(voi
   peer_stop(&publisher);
 }
 
+static void expect_refused(peer_t *peer, const char *command, const char *owner)
+{
+  char line[512];
+  peer_say(peer, command);
+  peer_read_line(peer, line, sizeof line);
+  assert_non_null(strstr(line, "TB_ERR_SYSTEM"));
+  assert_non_null(strstr(line, "timebase.test"));
+  if (!strstr(line, owner)) fail_msg("%s", line);
+}
+
+/* Whoever makes the file first could otherwise set the time of all that use its name. */
+static void test_X3_a_file_that_others_can_set_is_refused_by_both_sides(void **state)
+{
+  (void)state;
+  if (geteuid() != 0) skip();
+  peer_t mine, stranger;
+  assert_int_equal(chmod(directory, 01777), 0);
+  start(&stranger);
+  send_command_ok(&stranger, "be_user 65534");
+  send_command_ok(&stranger, "publish");
+  start(&mine);
+  expect_refused(&mine, "follow", "belongs to user 65534 and this is user 0");
+  expect_refused(&mine, "publish", "belongs to user 65534 and this is user 0");
+  remove_file(directory, "test");
+  send_command_ok(&mine, "publish 0666");
+  send_command_ok(&mine, "unpublish");
+  expect_refused(&mine, "publish", "others may write to it (owner 0, mode 0666)");
+  expect_refused(&mine, "publish 0644", "others may write to it (owner 0, mode 0666)");
+  expect_refused(&mine, "follow", "others may write to it (owner 0, mode 0666)");
+  expect_refused(&stranger, "follow", "others may write to it (owner 0, mode 0666)");
+  send_command_ok(&stranger, "set_mode 0666");
+  send_command_ok(&stranger, "follow");
+  send_command_ok(&mine, "publish 0666");
+  tick(&mine, 6 * S);
+  expect_now(&stranger, 6 * S);
+  peer_stop(&stranger);
+  peer_stop(&mine);
+}
+
 static void test_X3_another_directory_is_another_time(void **state)
 {
   (void)state;
@@ -686,6 +725,7 @@ int main(void)
       IN_DIRECTORIES(test_X3_a_stopped_follower_learns_of_missed_jumps),
       IN_DIRECTORIES(test_C6_time_never_falls_in_a_follower_that_is_stopped),
       IN_DIRECTORIES(test_X3_only_its_user_has_the_file_unless_the_mode_allows_others),
+      IN_DIRECTORIES(test_X3_a_file_that_others_can_set_is_refused_by_both_sides),
       IN_DIRECTORIES(test_X3_another_directory_is_another_time),
       IN_DIRECTORIES(test_X3_a_name_in_the_environment_is_the_source_of_all_clocks),
       IN_DIRECTORIES(test_X3_in_another_time_namespace_an_anchor_is_a_tick),
