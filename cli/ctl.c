@@ -5,13 +5,10 @@
 #include <string.h>
 #include <timebase/ros2_client.h>
 
-#include "ctl_verbs.h"
+#include "ctl_message.h"
 #include "graph_view.h"
 #include "json.h"
 #include "text.h"
-
-#define REQUEST_MAX 32
-#define BODY        4 /* after the encapsulation */
 
 enum { OPTION_JSON = 256 };
 
@@ -28,17 +25,8 @@ typedef struct arguments {
   const verb_t *verb;
   const char *node; /* NULL: the only one */
   const char *value;
-  double rate;
-  int64_t time_ns;
-  uint64_t count;
+  request_values_t values;
 } arguments_t;
-
-/* What a call brought. */
-typedef struct answer {
-  tb_status_t status;
-  uint8_t body[16]; /* zeros where the answer is shorter */
-  char text[256];   /* of a result with a code */
-} answer_t;
 
 typedef struct work {
   const command_t *command;
@@ -47,93 +35,12 @@ typedef struct work {
   target_t *targets; /* that offer the service */
   size_t count;
   const operation_t *asked; /* of the call under way */
+  const request_form_t *asked_form;
   const target_t *asked_target;
   answer_t answer;
 } work_t;
 
-/* --- requests and answers --- */
-
-static void put_u32(uint8_t *at, uint32_t value)
-{
-  for (int i = 0; i < 4; i++)
-    at[i] = (uint8_t)(value >> (8 * i));
-}
-
-static void put_u64(uint8_t *at, uint64_t value)
-{
-  put_u32(at, (uint32_t)value);
-  put_u32(at + 4, (uint32_t)(value >> 32));
-}
-
-static uint32_t get_u32(const uint8_t *at)
-{
-  return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
-static uint64_t get_u64(const uint8_t *at)
-{
-  return get_u32(at) | (uint64_t)get_u32(at + 4) << 32;
-}
-
-/* Little endian CDR. A request without fields is one byte; the older form of a timed one reads
- * that byte of the newer form and no more. */
-static size_t make_request(const work_t *work, uint8_t out[REQUEST_MAX])
-{
-  const arguments_t *arguments = work->arguments;
-  uint64_t bits = 0;
-  memset(out, 0, REQUEST_MAX);
-  out[1] = 1;
-  if (work->asked->is_timed) {
-    put_u32(out + BODY + 12, 1); /* the length of "" */
-    return BODY + 20;
-  }
-  out[BODY] = work->asked->state;
-  switch (work->asked->argument) {
-  case ARGUMENT_TIME:
-    put_u32(out + BODY, (uint32_t)(arguments->time_ns / TB_NS_PER_S));
-    put_u32(out + BODY + 4, (uint32_t)(arguments->time_ns % TB_NS_PER_S));
-    return BODY + 8;
-  case ARGUMENT_RATE:
-    memcpy(&bits, &arguments->rate, sizeof bits);
-    put_u64(out + BODY, bits);
-    return BODY + 8;
-  case ARGUMENT_COUNT:
-    put_u64(out + BODY, arguments->count);
-    return BODY + 8;
-  case ARGUMENT_NONE:
-  case ARGUMENT_REPEATED:
-    break;
-  }
-  return BODY + 4;
-}
-
-static bool is_big_endian(const uint8_t *cdr)
-{
-  return cdr[1] == 0;
-}
-
-/* The text after one or two codes: a length with its NUL, the characters. */
-static void take_text(answer_t *answer, const uint8_t *body, size_t size)
-{
-  if (size < 8) return;
-  size_t length = get_u32(body + 4);
-  if (length == 0 || length > size - 8) return;
-  length--;
-  if (length >= sizeof answer->text) length = sizeof answer->text - 1;
-  memcpy(answer->text, body + 8, length);
-}
-
-static void take_answer(answer_t *answer, const tb_ros2_response_t *response)
-{
-  const uint8_t *cdr = response->cdr;
-  if (response->size <= BODY || is_big_endian(cdr)) {
-    answer->status = TB_ERR_CORRUPT;
-    return;
-  }
-  size_t size = response->size - BODY;
-  memcpy(answer->body, cdr + BODY, size < sizeof answer->body ? size : sizeof answer->body);
-  take_text(answer, cdr + BODY, size);
-}
+/* --- calls --- */
 
 static void call(size_t index, void *user)
 {
@@ -150,20 +57,12 @@ static void call(size_t index, void *user)
   graph_view_register_hashes(&work->view, service);
   tb_status_t status =
       tb_ros2_client_create(work->view.context, service, operation->type, NULL, &client, NULL);
-  if (!status)
-    status = tb_ros2_client_call(client, request, make_request(work, request), &options, &response,
-                                 NULL);
+  size_t size = ctl_make_request(operation, work->asked_form, &work->arguments->values, request);
+  if (!status) status = tb_ros2_client_call(client, request, size, &options, &response, NULL);
   work->answer.status = status;
-  if (!status) take_answer(&work->answer, &response);
+  if (!status) ctl_take_answer(&work->answer, &response);
   tb_ros2_response_release(&response);
   tb_ros2_client_destroy(client);
-}
-
-static int ask(work_t *work, const operation_t *operation, const target_t *target)
-{
-  work->asked = operation;
-  work->asked_target = target;
-  return graph_view_each(&work->view, 1, call, work);
 }
 
 /* --- nodes --- */
@@ -178,6 +77,30 @@ static const char *service_of(const tb_ros2_graph_endpoint_t *endpoint,
       strcmp(endpoint->type, operation->type) != 0)
     return NULL;
   return slash;
+}
+
+/* The server of a target's service; NULL: it has none. */
+static const tb_ros2_graph_endpoint_t *server_of(const work_t *work, const target_t *target,
+                                                 const operation_t *operation)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = work->view.snapshot;
+  size_t length = strlen(target->prefix);
+  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
+    const char *name = snapshot->endpoints[i].name;
+    const char *end = service_of(&snapshot->endpoints[i], operation);
+    if (end && (size_t)(end - name) == length && strncmp(name, target->prefix, length) == 0)
+      return &snapshot->endpoints[i];
+  }
+  return NULL;
+}
+
+static int ask(work_t *work, const operation_t *operation, const target_t *target)
+{
+  const tb_ros2_graph_endpoint_t *server = server_of(work, target, operation);
+  work->asked = operation;
+  work->asked_form = ctl_find_form(operation, server ? server->type_hash : NULL);
+  work->asked_target = target;
+  return graph_view_each(&work->view, 1, call, work);
 }
 
 static void target_release(target_t *target)
@@ -264,15 +187,7 @@ static bool is_enough(const graph_view_t *view, void *user)
 
 static bool is_player(const work_t *work, const target_t *target)
 {
-  const tb_ros2_graph_snapshot_t *snapshot = work->view.snapshot;
-  size_t length = strlen(target->prefix);
-  for (size_t i = 0; i < snapshot->endpoint_count; i++) {
-    const char *name = snapshot->endpoints[i].name;
-    const char *end = service_of(&snapshot->endpoints[i], &ctl_get_rate);
-    if (end && (size_t)(end - name) == length && strncmp(name, target->prefix, length) == 0)
-      return true;
-  }
-  return false;
+  return server_of(work, target, &ctl_get_rate);
 }
 
 static const char *kind_of(const work_t *work, const target_t *target)
@@ -341,21 +256,23 @@ static int several_nodes(const work_t *work)
 
 static double double_of(const uint8_t *body)
 {
-  uint64_t bits = get_u64(body);
+  uint64_t bits = ctl_get_u64(body);
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 
 /* NULL: it was carried out. */
-static const char *why_not(const verb_t *verb, const operation_t *operation, const answer_t *answer)
+static const char *why_not(const work_t *work)
 {
+  const verb_t *verb = work->arguments->verb;
+  const answer_t *answer = &work->answer;
+  answer_kind_t kind = work->asked_form ? work->asked_form->answer : work->asked->answer;
   if (answer->status == TB_ERR_CORRUPT) return "its answer has no content";
   if (answer->status) return graph_view_answer_text(answer->status);
-  uint8_t code = answer->body[operation->answer == ANSWER_STATE];
-  bool is_result = operation->answer == ANSWER_RESULT || operation->answer == ANSWER_STATE;
-  bool is_refused = (operation->answer == ANSWER_SUCCESS && !code) ||
-                    (operation->answer == ANSWER_CODE && code) ||
+  uint8_t code = answer->body[kind == ANSWER_STATE];
+  bool is_result = kind == ANSWER_RESULT || kind == ANSWER_STATE;
+  bool is_refused = (kind == ANSWER_SUCCESS && !code) || (kind == ANSWER_CODE && code) ||
                     (is_result && code != RESULT_OK && code != RESULT_ALREADY_IN_TARGET_STATE);
   if (!is_refused) return NULL;
   return answer->text[0] ? answer->text : verb->refusal && !is_result ? verb->refusal : "refused";
@@ -414,8 +331,7 @@ static void print_status_json(const target_t *target, const status_facts_t *fact
   json_put(object, "kind", json_string(facts->kind));
   json_put(object, "ok", json_boolean(!facts->problem));
   json_put(object, "paused", facts->problem ? json_null() : json_boolean(facts->is_paused));
-  if (target->is_simulator)
-    json_put(object, "state", facts->problem ? json_null() : json_string(facts->state));
+  json_put(object, "state", facts->problem ? json_null() : text_json(facts->state));
   if (facts->has_rate)
     json_put(object, "rate",
              facts->problem || !isfinite(facts->rate) ? json_null() : json_real(facts->rate));
@@ -436,26 +352,39 @@ static void print_status(const target_t *target, const status_facts_t *facts)
   text_out("\n");
 }
 
+/* A player of rosbag2 does not say whether it is stopped. */
+static int ask_player(work_t *work, const target_t *target, bool *out_stopped)
+{
+  *out_stopped = false;
+  if (target->is_simulator || !server_of(work, target, &ctl_get_player_state)) return EXIT_OK;
+  int result = ask(work, &ctl_get_player_state, target);
+  *out_stopped = !result && strcmp(work->answer.text, "stopped") == 0;
+  return result;
+}
+
 static int show_status(work_t *work, const target_t *target)
 {
   const verb_t *verb = work->arguments->verb;
   const operation_t *operation = target->is_simulator ? &verb->simulator : &verb->player;
   status_facts_t facts = {.kind = kind_of(work, target)};
-  int result = ask(work, operation, target);
+  bool is_stopped;
+  int result = ask_player(work, target, &is_stopped);
+  if (!result) result = ask(work, operation, target);
   if (result) return result;
   uint8_t state = work->answer.body[0];
-  facts.problem = why_not(verb, operation, &work->answer);
+  facts.problem = why_not(work);
   facts.has_rate = !target->is_simulator && is_player(work, target);
   facts.is_paused =
       target->is_simulator ? state == STATE_PAUSED || state == STATE_STOPPED : state != 0;
-  facts.state = target->is_simulator ? state_name(state)
-                : facts.is_paused    ? "paused"
-                : facts.has_rate     ? "playing"
-                                     : "recording";
+  facts.state = is_stopped             ? "stopped"
+                : target->is_simulator ? state_name(state)
+                : facts.is_paused      ? "paused"
+                : facts.has_rate       ? "playing"
+                                       : "recording";
   if (!facts.problem && facts.has_rate) {
     result = ask(work, &ctl_get_rate, target);
     if (result) return result;
-    facts.problem = why_not(verb, &ctl_get_rate, &work->answer);
+    facts.problem = why_not(work);
     facts.rate = double_of(work->answer.body);
   }
   if (work->arguments->json)
@@ -470,14 +399,18 @@ static int show_status(work_t *work, const target_t *target)
 static int steer_player(work_t *work, const target_t *target)
 {
   const verb_t *verb = work->arguments->verb;
-  uint64_t count = verb->argument == ARGUMENT_REPEATED ? work->arguments->count : 1, done = 0;
+  uint64_t count = verb->argument == ARGUMENT_REPEATED ? work->arguments->values.count : 1,
+           done = 0;
   const char *problem = NULL;
-  for (; done < count && !problem; done += !problem) {
-    int result = ask(work, &verb->player, target);
-    if (result) return result;
-    problem = why_not(verb, &verb->player, &work->answer);
+  bool is_stopped = false;
+  int result = verb->wants_playback ? ask_player(work, target, &is_stopped) : EXIT_OK;
+  if (is_stopped) problem = "playback is stopped; 'timebase ctl play' starts it again";
+  for (; !result && done < count && !problem; done += !problem) {
+    result = ask(work, &verb->player, target);
+    if (!result) problem = why_not(work);
   }
-  if (verb->player.answer == ANSWER_COUNT) done = get_u64(work->answer.body);
+  if (result) return result;
+  if (verb->player.answer == ANSWER_COUNT && !is_stopped) done = ctl_get_u64(work->answer.body);
   show_answer(work, target, done, problem);
   return problem ? EXIT_CHECK : EXIT_OK;
 }
@@ -491,15 +424,15 @@ static int steer_simulator(work_t *work, const target_t *target)
   if (strcmp(verb->name, "toggle") == 0) {
     int result = ask(work, &ctl_get_state, target);
     if (result) return result;
-    problem = why_not(verb, &ctl_get_state, &work->answer);
+    problem = why_not(work);
     if (work->answer.body[0] != STATE_PLAYING) operation = &ctl_set_playing;
   }
   if (!problem) {
     int result = ask(work, operation, target);
     if (result) return result;
-    problem = why_not(verb, operation, &work->answer);
+    problem = why_not(work);
   }
-  show_answer(work, target, work->arguments->count, problem);
+  show_answer(work, target, work->arguments->values.count, problem);
   return problem ? EXIT_CHECK : EXIT_OK;
 }
 
@@ -560,7 +493,7 @@ static int take_count(const command_t *command, arguments_t *arguments)
   if (arguments->value && !command_parse_int(command, arguments->verb->name, arguments->value,
                                              least, INT32_MAX, &count))
     return EXIT_USAGE;
-  arguments->count = (uint64_t)count;
+  arguments->values.count = (uint64_t)count;
   return EXIT_OK;
 }
 
@@ -579,8 +512,8 @@ static int take_value(const command_t *command, arguments_t *arguments)
     if (!value)
       return command_usage_error(command, "seek: no time given, such as 1700000000.5 or "
                                           "2023-11-14T22:13:20Z");
-    if (!command_parse_time(command, "seek", value, &arguments->time_ns)) return EXIT_USAGE;
-    if (arguments->time_ns / TB_NS_PER_S > INT32_MAX)
+    if (!command_parse_time(command, "seek", value, &arguments->values.time_ns)) return EXIT_USAGE;
+    if (arguments->values.time_ns / TB_NS_PER_S > INT32_MAX)
       return command_usage_error(command,
                                  "seek %s: after January 2038, which messages of ROS 2 "
                                  "cannot hold",
@@ -590,10 +523,11 @@ static int take_value(const command_t *command, arguments_t *arguments)
     break;
   }
   if (!value) return command_usage_error(command, "rate: no rate given, such as 0.5 or max");
-  arguments->rate = (double)INFINITY;
+  arguments->values.rate = (double)INFINITY;
   if (strcmp(value, "max") == 0) return EXIT_OK;
-  return command_parse_double(command, "rate", value, 1e-6, 1e6, &arguments->rate) ? EXIT_OK
-                                                                                   : EXIT_USAGE;
+  return command_parse_double(command, "rate", value, 1e-6, 1e6, &arguments->values.rate)
+             ? EXIT_OK
+             : EXIT_USAGE;
 }
 
 /* "-1" of "rate -1" looks like an option. */
@@ -663,9 +597,11 @@ const command_t command_ctl = {
         "  status      whether it is paused, and the rate; without NODE, of all of them\n"
         "  pause, resume, toggle\n"
         "              a player, a recorder or a simulator\n"
-        "  stop        a player; a recorder that has this service: ends the recording; a "
+        "  stop        a player: ends it, or the playback where it stays (play --keep-alive,\n"
+        "              --hold); a recorder that has this service: ends the recording; a "
         "simulator:\n"
         "              pauses and resets\n"
+        "  play        a stopped player: plays again from the start\n"
         "  reset       a simulator: back to its start time\n"
         "  seek TIME   a player: seconds since 1970 or ISO 8601 in UTC\n"
         "  rate R      a player: a factor, or max\n"

@@ -29,14 +29,22 @@ typedef enum argument_kind {
   ARGUMENT_REPEATED, /* a count of requests */
 } argument_kind_t;
 
+/* How a release defines the service: all zeros are "now" and "all", except the number at `at`. */
+typedef struct request_form {
+  const char *hash; /* of the request's type; NULL: the list ends */
+  uint8_t size, at;
+  uint32_t number;
+  answer_kind_t answer;
+} request_form_t;
+
 /* A service, as a player, a recorder or a simulator has it. */
 typedef struct operation {
   const char *service; /* NULL: there is none */
   const char *type;
   argument_kind_t argument;
   answer_kind_t answer;
-  bool is_timed; /* rolling's request has a time, a mode and a text: zeros and "" are "now" */
-  uint8_t state; /* of a simulator, to be set */
+  const request_form_t *forms; /* NULL: there is one */
+  uint8_t state;               /* of a simulator, to be set */
 } operation_t;
 
 typedef struct verb {
@@ -44,6 +52,7 @@ typedef struct verb {
   argument_kind_t argument;
   operation_t player, simulator;
   const char *refusal; /* the usual reason of a player or recorder */
+  bool wants_playback; /* of a player: refused while it is stopped */
 } verb_t;
 
 /* NULL: there is none. */
@@ -51,6 +60,10 @@ const verb_t *ctl_find_verb(const char *word);
 /* One that the word may be a misspelling of; NULL: none. */
 const char *ctl_similar_verb(const char *word);
 
-extern const operation_t ctl_get_rate, ctl_get_state, ctl_set_playing;
+/* The form of a service whose request has this hash. The oldest one without a hash, as older
+ * releases announce none; the newest one with a hash that is not known. */
+const request_form_t *ctl_find_form(const operation_t *operation, const char *hash);
+
+extern const operation_t ctl_get_rate, ctl_get_state, ctl_set_playing, ctl_get_player_state;
 
 #endif

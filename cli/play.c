@@ -165,7 +165,8 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
   options.start_paused = session->start_paused;
   if (session->run_count > 1) options.loop = false; /* all of them are repeated */
   bool is_last = session->run == session->run_count && !arguments->player.loop;
-  if (arguments->screen.holds) options.keep_alive = session->run_count == 1 || is_last;
+  if (arguments->screen.holds || options.keep_alive)
+    options.keep_alive = session->run_count == 1 || is_last;
   tb_status_t status =
       tb_player_create(session->reader, &session->to, &options, &session->player, &error);
   if (!status && session->node)
@@ -279,8 +280,8 @@ static bool attend_once(session_t *session, play_screen_t *screen, const struct 
   return goes_on;
 }
 
-/* Until the player is done. True: it was stopped. */
-static bool attend(session_t *session, play_screen_t *screen)
+/* Until the player is done. */
+static void attend(session_t *session, play_screen_t *screen)
 {
   bool stopped = false;
   for (;;) {
@@ -290,7 +291,7 @@ static bool attend(session_t *session, play_screen_t *screen)
         [FD_KEYS] = {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0},
         [FD_VIEW] = {screen_view_fd(screen->view), POLLIN, 0}};
     int ready = poll(fds, FD_COUNT, terminal_period_ms(&screen->terminal));
-    if (ready > 0 && fds[FD_DONE].revents) return stopped;
+    if (ready > 0 && fds[FD_DONE].revents) return;
     if (!stopped && !attend_once(session, screen, fds, ready)) {
       stopped = true;
       stop(session, screen);
@@ -336,7 +337,7 @@ static void *burst(void *user)
   return NULL;
 }
 
-static int play_session(session_t *session, const play_arguments_t *arguments, bool *out_stopped)
+static int play_session(session_t *session, const play_arguments_t *arguments)
 {
   pthread_t thread, burst_thread;
   play_screen_t screen;
@@ -364,17 +365,16 @@ static int play_session(session_t *session, const play_arguments_t *arguments, b
     text_err(session->node ? "timebase play: starting paused; no terminal: resume with the "
                              "~/resume service\n"
                            : "timebase play: starting paused, and no terminal to resume it\n");
-  bool stopped = attend(session, &screen);
+  attend(session, &screen);
   play_screen_close(&screen);
   pthread_join(thread, NULL);
   if (has_burst) pthread_join(burst_thread, NULL);
   session->burst = -1;
   if (session->shows_burst && atomic_load(&session->burst_is_over))
     text_err("timebase bag burst: %s\n", session->burst_text);
-  play_screen_summary(&screen, stopped);
+  play_screen_summary(&screen);
   play_screen_fini(&screen);
   command_flush();
-  *out_stopped = stopped;
   return result_of(session, &arguments->bags);
 }
 
@@ -386,6 +386,14 @@ static void close_player(session_t *session)
   session->player = NULL;
   if (session->done[0] > 0) close(session->done[0]);
   session->done[0] = 0;
+}
+
+/* By a signal, a key or the service. */
+static bool was_stopped(const session_t *session)
+{
+  tb_player_status_t status = {.stopped = true};
+  tb_player_status(session->player, &status);
+  return status.stopped;
 }
 
 static int open_next_run(session_t *session, const play_arguments_t *arguments)
@@ -405,15 +413,14 @@ static int open_next_run(session_t *session, const play_arguments_t *arguments)
 static int play_runs(session_t *session, const play_arguments_t *arguments)
 {
   int worst = EXIT_OK;
-  for (bool stopped = false;;) {
+  for (;;) {
     if (session->run_count > 1)
       text_err("timebase play: run %zu of %zu\n", session->run, session->run_count);
     int result = open_player(session, arguments);
-    if (!result) result = play_session(session, arguments, &stopped);
+    if (!result) result = play_session(session, arguments);
     if (result) worst = result;
     bool is_last = session->run == session->run_count && !arguments->player.loop;
-    if (stopped || is_last || session->run_count == 1 || session->status || !session->player)
-      return worst;
+    if (was_stopped(session) || is_last || session->run_count == 1 || session->status) return worst;
     result = open_next_run(session, arguments);
     if (result) return result;
   }

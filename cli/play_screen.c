@@ -311,14 +311,15 @@ void play_screen_warn(play_screen_t *screen, const char *text)
   text_err("%s\n", text);
 }
 
-void play_screen_summary(const play_screen_t *screen, bool stopped)
+void play_screen_summary(const play_screen_t *screen)
 {
   tb_player_status_t status;
   tb_player_status(screen->player, &status);
   terminal_clear(&screen->terminal);
   text_out("%s at %.2f s of %.2f s: %" PRIu64 " message%s",
-           stopped ? "stopped" : "played to the end", seconds_in_bag(screen, status.position_ns),
-           seconds_in_bag(screen, status.end_ns), status.messages, status.messages == 1 ? "" : "s");
+           status.stopped ? "stopped" : "played to the end",
+           seconds_in_bag(screen, status.position_ns), seconds_in_bag(screen, status.end_ns),
+           status.messages, status.messages == 1 ? "" : "s");
   if (status.ticks > 0) text_out(", %" PRIu64 " ticks of /clock", status.ticks);
   if (status.loops > 0) text_out(", %" PRIu64 " loops", status.loops + 1);
   if (status.bad_rows > 0) text_out(", %" PRIu64 " unreadable", status.bad_rows);

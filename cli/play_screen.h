@@ -82,6 +82,6 @@ bool play_screen_handle_input(play_screen_t *screen);
 void play_screen_rest(play_screen_t *screen);
 
 /* The last line. */
-void play_screen_summary(const play_screen_t *screen, bool stopped);
+void play_screen_summary(const play_screen_t *screen);
 
 #endif

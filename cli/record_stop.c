@@ -9,17 +9,25 @@
 #define ANSWER_MS 100 /* for a client whose reader of answers is matched late */
 #define BODY      4   /* after the encapsulation */
 #define TEXT      (BODY + 8)
+/* Of Stop_Response in rolling. */
+#define RESULT_HASH "RIHS01_983be924a9344f450ec0b34695bab924df6f01a7380084a239f5748614c18a04"
 
-/* Stop_Response of rolling: a code and a text. Its first byte is the whole one of jazzy. */
-static void answer(tb_ros2_service_t *service, const tb_ros2_request_id_t *id, uint8_t code,
+/* Stop_Response of rolling: a code and a text. That of jazzy has one byte, and a client on Fast DDS
+ * refuses more. */
+static void answer(tb_ros2_service_t *service, const tb_ros2_request_t *request, uint8_t code,
                    const char *text)
 {
+  const char *hash = request->response_type_hash;
   uint8_t cdr[64] = {0, 1};
-  size_t size = strlen(text) + 1;
-  cdr[BODY] = code;
-  cdr[BODY + 4] = (uint8_t)size;
-  memcpy(cdr + TEXT, text, size);
-  tb_ros2_service_reply(service, id, cdr, TEXT + (size + 3) / 4 * 4, NULL); /* or it is gone */
+  size_t size = BODY + 4;
+  if (hash && strcmp(hash, RESULT_HASH) == 0) {
+    size_t length = strlen(text) + 1;
+    cdr[BODY] = code;
+    cdr[BODY + 4] = (uint8_t)length;
+    memcpy(cdr + TEXT, text, length);
+    size = TEXT + (length + 3) / 4 * 4;
+  }
+  tb_ros2_service_reply(service, &request->id, cdr, size, NULL); /* or it is gone */
 }
 
 /* On the context's thread. */
@@ -27,10 +35,10 @@ static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *requ
 {
   record_stop_t *stop = user;
   if (atomic_exchange(&stop->is_asked, true)) {
-    answer(service, &request->id, 1, "the recording is ending already");
+    answer(service, request, 1, "the recording is ending already");
     return;
   }
-  answer(service, &request->id, 0, "");
+  answer(service, request, 0, "");
   ssize_t written = write(stop->pipe[1], "", 1);
   (void)written; /* the pipe is empty */
 }

@@ -148,6 +148,8 @@ typedef struct tb_player_status {
   int64_t next_ns;   /**< of the next message that is sent; 0: there is none, or it is being read */
   size_t next_topic; /**< with next_ns: index into tb_bag_info_t.topics */
   size_t next_file;  /**< with next_ns: index into tb_bag_info_t.files */
+  bool stopped;      /**< tb_player_stop was called */
+  uint8_t padding[7]; /**< not used */
 } tb_player_status_t;
 
 /** What has been played of one topic. */

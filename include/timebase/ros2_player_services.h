@@ -13,8 +13,8 @@ typedef struct tb_ros2_player_services tb_ros2_player_services_t;
 TB_BEGIN_DECLS
 
 /** Offers, below the node's name (rosbag2's tools look below /rosbag2_player): pause, resume,
- * toggle_paused, is_paused, get_rate, set_rate, play_next, burst, seek, play and stop. As rosbag2's
- * player, but:
+ * toggle_paused, is_paused, get_rate, set_rate, play_next, burst, seek, play and stop, and state
+ * (std_srvs/srv/Trigger, whose message is playing, paused or stopped). As rosbag2's player, but:
  *
  * - seek answers success=false where tb_player_seek fails, and nothing has moved then. Outside the
  *   recording Seek.srv asks for that ("true if valid time in bag duration"); rosbag2's player
@@ -23,15 +23,16 @@ TB_BEGIN_DECLS
  *   success=false to a negative offset or time; a playback_until_timestamp of 0 sets no limit, a
  *   playback_duration of 0 without one plays nothing, as in rosbag2
  * - play_next and burst that come before tb_player_run are carried out and answered once it runs
- * - after stop time is stopped, until play
+ * - stop ends tb_player_run as tb_player_stop does. With on_demand or keep_alive it halts the
+ * player (tb_player_halt) until play; meanwhile is_paused answers true, and resume does nothing
  * - set_rate with infinity plays as fast as possible
  *
  * Rolling has added fields to Stop and Resume, which have none in jazzy. Clients of both are
- * served; the type hashes announced are those of jazzy. The response of stop always has
- * return_code (1: it was stopped already) and error_string, after the byte that older clients read.
- * A request of resume with resume_time is answered with return_code and error_string: 1 for a
+ * served, each in the form that its type hash or its request shows; the type hashes announced are
+ * those of jazzy. The response of stop to a client of rolling has return_code (1: it was stopped
+ * already) and error_string, and so has that to a request of resume with resume_time: 1 for a
  * resume_mode that does not exist, 3 for a resume_time other than 0, which a player does not
- * support; both leave it paused.
+ * support, and for a player that is stopped; all leave it paused.
  *
  * Destroy it before the player and the node.
  *

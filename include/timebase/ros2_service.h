@@ -28,6 +28,9 @@ typedef struct tb_ros2_request {
   size_t size;     /**< of all that, at least 4; nothing in it was checked */
   int64_t source_timestamp_ns; /**< the client's system time at sending, since 1970 */
   tb_ros2_request_id_t id;     /**< for the answer */
+  /** Of the response as the client announces it, such as "RIHS01_" and 64 digits: it tells apart
+   * the definitions that a service has had. NULL: none, as of humble, or not discovered yet. */
+  const char *response_type_hash;
 } tb_ros2_request_t;
 
 /** Called with each request, in order, on the context's thread: one callback of all the services

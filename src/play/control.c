@@ -206,6 +206,7 @@ static void player_status(tb_player_t *player, tb_player_status_t *out)
   out->starved = player->next.awaits && !player->flow.paused;
   out->running = atomic_load(&player->runner) != 0;
   out->waits_for_clock = atomic_load(&player->pacer->waits);
+  out->stopped = atomic_load(&player->stopping);
   tb__mutex_unlock(&player->mutex);
 }
 

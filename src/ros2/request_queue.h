@@ -3,11 +3,12 @@
 #ifndef TB_ROS2_REQUEST_QUEUE_H
 #define TB_ROS2_REQUEST_QUEUE_H
 
-#include <timebase/ros2_service.h>
+#include "ros2/service_clients.h"
 
 typedef struct tb__request {
   struct tb__request *next;
   tb_ros2_request_t request;
+  char response_type_hash[TB__CLIENT_HASH_SIZE];
   uint8_t cdr[];
 } tb__request_t;
 

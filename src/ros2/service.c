@@ -264,6 +264,10 @@ static void run(tb__dispatch_member_t *member)
   tb__mutex_unlock(&service->mutex);
   if (is_open) parked_send(service);
   if (!request) return;
+  tb__guid_t client = tb__guid_of(request->request.id.writer_guid);
+  if (tb__client_response_hash(&service->writers_of_requests, &service->readers_of_replies, &client,
+                               request->response_type_hash))
+    request->request.response_type_hash = request->response_type_hash;
   if (can_answer(service, &request->request.id))
     service->callback(service, &request->request, service->user);
   tb__requests_free(request);

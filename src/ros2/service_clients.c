@@ -37,11 +37,13 @@ static tb__guid_t participant_of(const tb__guid_t *endpoint)
   return participant;
 }
 
-/* A client with a header: reader and writer are of one participant, and have the same id. */
+/* A client with a header: reader and writer are of one participant, and have the same id.
+ * `user_data` becomes that of the reader, or of the writer where there is no id. */
 static tb__client_state_t numbered_state(const tb__peers_t *requests, const tb__peers_t *replies,
-                                         const tb__guid_t *writer)
+                                         const tb__guid_t *writer,
+                                         char user_data[TB__USER_DATA_SIZE])
 {
-  char user_data[TB__USER_DATA_SIZE], id[TB__SERVICE_ID_SIZE], other[TB__SERVICE_ID_SIZE];
+  char id[TB__SERVICE_ID_SIZE], other[TB__SERVICE_ID_SIZE];
   if (!tb__peers_user_data(requests, writer, user_data)) return TB__CLIENT_GONE;
   if (!tb__user_data_find(user_data, "clientid", id)) return TB__CLIENT_READY;
   for (tb__guid_t reader = participant_of(writer); tb__peers_next(replies, &reader);)
@@ -65,6 +67,17 @@ static tb__client_state_t plain_state(const tb__peers_t *requests, const tb__pee
 tb__client_state_t tb__client_state(const tb__peers_t *requests, const tb__peers_t *replies,
                                     const tb__guid_t *client)
 {
+  char user_data[TB__USER_DATA_SIZE];
   return tb__client_is_plain(client) ? plain_state(requests, replies, client)
-                                     : numbered_state(requests, replies, client);
+                                     : numbered_state(requests, replies, client, user_data);
+}
+
+bool tb__client_response_hash(const tb__peers_t *requests, const tb__peers_t *replies,
+                              const tb__guid_t *client, char out[TB__CLIENT_HASH_SIZE])
+{
+  char user_data[TB__USER_DATA_SIZE];
+  bool found = tb__client_is_plain(client)
+                   ? tb__peers_user_data(replies, client, user_data)
+                   : numbered_state(requests, replies, client, user_data) == TB__CLIENT_READY;
+  return found && tb__user_data_value(user_data, "typehash", out, TB__CLIENT_HASH_SIZE);
 }

@@ -27,4 +27,12 @@ bool tb__client_plain_id(const tb__guid_t *writer, const tb__sample_origin_t *or
 tb__client_state_t tb__client_state(const tb__peers_t *requests, const tb__peers_t *replies,
                                     const tb__guid_t *client);
 
+/* "RIHS01_" and 64 digits, with the NUL. */
+#define TB__CLIENT_HASH_SIZE 72
+
+/* The type hash that the client's reader of replies announces. False: none, or there is no reader.
+ */
+bool tb__client_response_hash(const tb__peers_t *requests, const tb__peers_t *replies,
+                              const tb__guid_t *client, char out[TB__CLIENT_HASH_SIZE]);
+
 #endif

@@ -1,5 +1,7 @@
 #include "rosbag2/player_messages.h"
 
+#include <string.h>
+
 #include "wire/message_tables.h"
 
 #define SERVICE "rosbag2_interfaces/srv/"
@@ -12,6 +14,13 @@ static const tb__cdr_field_t paused_fields[] = {
 };
 const tb__cdr_type_t tb__is_paused_response_type =
     TYPE(SERVICE "IsPaused_Response", tb__is_paused_response_t, paused_fields);
+
+static const tb__cdr_field_t trigger_fields[] = {
+    BOOL(tb__trigger_response_t, success),
+    STRING(tb__trigger_response_t, message, 0),
+};
+const tb__cdr_type_t tb__trigger_response_type =
+    TYPE("std_srvs/srv/Trigger_Response", tb__trigger_response_t, trigger_fields);
 
 static const tb__cdr_field_t success_fields[] = {
     BOOL(tb__success_response_t, success),
@@ -87,24 +96,29 @@ const tb__cdr_type_t tb__split_event_type =
     TYPE("rosbag2_interfaces/msg/ReadSplitEvent", tb__split_event_t, split_fields);
 
 const tb__service_form_t tb__stop_forms[] = {
-    {&tb__player_empty_type, &tb__result_response_type},
-    {NULL, NULL},
+    {&tb__player_empty_type, &tb__result_response_type,
+     "RIHS01_983be924a9344f450ec0b34695bab924df6f01a7380084a239f5748614c18a04"},
+    {&tb__player_empty_type, &tb__player_empty_type, NULL},
+    {NULL, NULL, NULL},
 };
 
 /* Rolling had the time alone for a while; such clients read the first byte of the response. */
 const tb__service_form_t tb__timed_forms[] = {
-    {&timed_request_type, &tb__result_response_type},
-    {&time_request_type, &tb__result_response_type},
-    {&tb__untimed_request_type, &tb__player_empty_type},
-    {NULL, NULL},
+    {&timed_request_type, &tb__result_response_type, NULL},
+    {&time_request_type, &tb__result_response_type, NULL},
+    {&tb__untimed_request_type, &tb__player_empty_type, NULL},
+    {NULL, NULL, NULL},
 };
 
-tb_status_t tb__service_form_decode(const tb__service_form_t *forms, const void *cdr, size_t size,
-                                    void *out_request, const tb__cdr_type_t **out_response)
+tb_status_t tb__service_form_decode(const tb__service_form_t *forms,
+                                    const tb_ros2_request_t *request, void *out_request,
+                                    const tb__cdr_type_t **out_response)
 {
+  const char *hash = request->response_type_hash;
   tb_status_t status = TB_ERR_INVALID;
   for (; forms->request; forms++) {
-    status = tb__cdr_decode(forms->request, cdr, size, out_request);
+    if (forms->response_hash && (!hash || strcmp(forms->response_hash, hash) != 0)) continue;
+    status = tb__cdr_decode(forms->request, request->cdr, request->size, out_request);
     *out_response = forms->response;
     if (!status || status == TB_ERR_NO_MEMORY) return status;
   }

@@ -3,11 +3,19 @@
 #ifndef TB_ROSBAG2_PLAYER_MESSAGES_H
 #define TB_ROSBAG2_PLAYER_MESSAGES_H
 
+#include <timebase/ros2_service.h>
+
 #include "wire/messages.h"
 
 typedef struct tb__is_paused_response {
   bool paused;
 } tb__is_paused_response_t;
+
+/* std_srvs/srv/Trigger */
+typedef struct tb__trigger_response {
+  bool success;
+  const char *message;
+} tb__trigger_response_t;
 
 typedef struct tb__success_response {
   bool success;
@@ -64,6 +72,7 @@ typedef struct tb__split_event {
 
 extern const tb__cdr_type_t tb__player_empty_type;
 extern const tb__cdr_type_t tb__is_paused_response_type;
+extern const tb__cdr_type_t tb__trigger_response_type;
 extern const tb__cdr_type_t tb__player_success_type; /* PlayNext, SetRate, Seek, Play */
 extern const tb__cdr_type_t tb__player_rate_type;    /* GetRate_Response, SetRate_Request */
 extern const tb__cdr_type_t tb__burst_request_type, tb__burst_response_type;
@@ -72,19 +81,23 @@ extern const tb__cdr_type_t tb__untimed_request_type; /* Resume and SplitBagfile
 extern const tb__cdr_type_t tb__result_response_type; /* Stop, Resume and SplitBagfile of rolling */
 extern const tb__cdr_type_t tb__split_event_type;     /* ReadSplitEvent, WriteSplitEvent */
 
-/* Rolling has added fields to Stop, Resume and SplitBagfile, in jazzy they have none. A form is
- * one definition of a service; lists of them begin with the newest and end with zeros. */
+/* Rolling has added fields to Stop, Resume, SplitBagfile and Play; in jazzy the first three have
+ * none. A form is one definition of a service; lists of them begin with the newest and end with
+ * zeros. */
 typedef struct tb__service_form {
   const tb__cdr_type_t *request, *response;
+  const char *response_hash; /* what its clients announce; NULL: the request shows the form */
 } tb__service_form_t;
 
 extern const tb__service_form_t tb__stop_forms[], tb__timed_forms[];
 
 /* Decodes a request in the newest form that fits: a new struct, to be freed, and the type of the
- * response. A request of Stop looks the same in both forms: the response is of the newer one, whose
- * first byte is the whole older one. What tb__cdr_decode returns for the oldest form. */
-TB_WARN_UNUSED tb_status_t tb__service_form_decode(const tb__service_form_t *forms, const void *cdr,
-                                                   size_t size, void *out_request,
+ * response. A client on Fast DDS refuses a response that is larger than its form of it, so the
+ * newest form is not for all: `response_hash` is the client's, NULL if that announces none. What
+ * tb__cdr_decode returns for the oldest form. */
+TB_WARN_UNUSED tb_status_t tb__service_form_decode(const tb__service_form_t *forms,
+                                                   const tb_ros2_request_t *request,
+                                                   void *out_request,
                                                    const tb__cdr_type_t **out_response);
 
 #endif

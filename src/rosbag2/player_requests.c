@@ -1,6 +1,9 @@
 #include "rosbag2/player_requests.h"
 
+#include "play/player.h"
+
 #define NAME(snake, camel) .name = "~/" snake, .type = "rosbag2_interfaces/srv/" camel
+#define STOPPED            "playback is stopped: play starts it again"
 
 /* Any values: this cannot overflow. */
 static int64_t ns_of(const tb__time_message_t *time)
@@ -19,13 +22,32 @@ static void refuse(tb__player_answer_t *out, int32_t code, const char *text)
   out->result = (tb__result_response_t){code, text};
 }
 
+/* Until tb_player_play, or for ever. */
+static bool is_stopped(tb_player_t *player, bool *out_paused)
+{
+  tb_player_status_t status;
+  tb_player_status(player, &status);
+  *out_paused = status.paused;
+  return status.halted || status.stopped;
+}
+
+static void get_state(tb_player_t *player, const void *request, tb__player_answer_t *out)
+{
+  bool paused, stopped = is_stopped(player, &paused);
+  (void)request;
+  out->state = (tb__trigger_response_t){true, stopped ? "stopped" : paused ? "paused" : "playing"};
+}
+
 static void resume(tb_player_t *player, const void *request, tb__player_answer_t *out)
 {
   const tb__timed_request_t *wanted = request;
+  bool paused;
   if (wanted->mode < 0 || wanted->mode >= TB__TIMED_REQUEST_MODES)
     refuse(out, TB__RESUME_INVALID_MODE, "resume_mode must be 0, 1 or 2");
   else if (ns_of(&wanted->time) != 0)
     refuse(out, TB__RESUME_FAILED, "a player resumes at once: resume_time must be 0");
+  else if (is_stopped(player, &paused))
+    refuse(out, TB__RESUME_FAILED, STOPPED);
   else
     tb_player_resume(player);
 }
@@ -38,8 +60,9 @@ static void toggle_paused(tb_player_t *player, const void *request, tb__player_a
 
 static void is_paused(tb_player_t *player, const void *request, tb__player_answer_t *out)
 {
+  bool paused, stopped = is_stopped(player, &paused);
   (void)request;
-  out->is_paused.paused = tb_player_is_paused(player);
+  out->is_paused.paused = paused || stopped; /* its time does not advance */
 }
 
 static void get_rate(tb_player_t *player, const void *request, tb__player_answer_t *out)
@@ -76,11 +99,14 @@ static void play(tb_player_t *player, const void *request, tb__player_answer_t *
 
 static void stop(tb_player_t *player, const void *request, tb__player_answer_t *out)
 {
-  tb_player_status_t status;
+  bool paused, stays = player->options.on_demand || player->options.keep_alive;
   (void)request;
-  tb_player_status(player, &status);
-  if (status.halted) refuse(out, TB__STOP_FAILED, "the player is stopped already");
-  tb_player_halt(player);
+  if (is_stopped(player, &paused))
+    refuse(out, TB__STOP_FAILED, "the player is stopped already");
+  else if (stays)
+    tb_player_halt(player);
+  else
+    tb_player_stop(player);
 }
 
 static uint64_t one_step(const void *request)
@@ -104,7 +130,10 @@ static void burst(uint64_t sent, tb__player_answer_t *out)
   out->burst.actually_burst = sent;
 }
 
+/* The state is the first one, and so discovered before those that depend on it. */
 const tb__player_service_t tb__player_services[TB__PLAYER_SERVICE_COUNT] = {
+    {"~/state", "std_srvs/srv/Trigger", &tb__player_empty_type, &tb__trigger_response_type,
+     .carry_out = get_state},
     {NAME("pause", "Pause"), &tb__player_empty_type, &tb__player_empty_type,
      .carry_out = pause_player},
     {NAME("resume", "Resume"), &tb__untimed_request_type, &tb__player_empty_type,

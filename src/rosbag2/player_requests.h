@@ -10,6 +10,7 @@
 /* The message for the service's type. */
 typedef union tb__player_answer {
   tb__empty_message_t empty;
+  tb__trigger_response_t state;
   tb__is_paused_response_t is_paused;
   tb__success_response_t success;
   tb__rate_message_t rate;
@@ -29,7 +30,7 @@ typedef struct tb__player_service {
   void (*stepped)(uint64_t sent, tb__player_answer_t *out);
 } tb__player_service_t;
 
-#define TB__PLAYER_SERVICE_COUNT 11
+#define TB__PLAYER_SERVICE_COUNT 12
 
 extern const tb__player_service_t tb__player_services[TB__PLAYER_SERVICE_COUNT];
 

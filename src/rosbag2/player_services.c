@@ -141,11 +141,11 @@ static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *requ
 {
   const entry_t *entry = user;
   const tb__player_service_t *kind = entry->kind;
-  const tb__service_form_t only[] = {{kind->request, kind->response}, {NULL, NULL}};
+  const tb__service_form_t only[] = {{kind->request, kind->response, NULL}, {NULL, NULL, NULL}};
   const tb__cdr_type_t *response;
   void *message;
-  if (tb__service_form_decode(kind->forms ? kind->forms : only, request->cdr, request->size,
-                              &message, &response) != TB_OK)
+  if (tb__service_form_decode(kind->forms ? kind->forms : only, request, &message, &response) !=
+      TB_OK)
     return;
   if (kind->carry_out) {
     tb__player_answer_t answer = {0};

@@ -127,8 +127,7 @@ static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *requ
     carry_out(entry, service, &request->id, false);
     return;
   }
-  if (tb__service_form_decode(entry->kind->forms, request->cdr, request->size, &timed, &response))
-    return;
+  if (tb__service_form_decode(entry->kind->forms, request, &timed, &response)) return;
   const char *reason = why_refused(entry, timed, &code);
   if (reason)
     reply_result(service, &request->id, code, reason);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`timebase ctl` steers a player and a recorder, each another process.
 
-usage: ctl_test.py BIN_DIR DEMO_BAG [TEST...]
+usage: ctl_test.py BIN_DIR DEMO_BAG SERVICE_PEER [TEST...]
 
 What the command sees depends on how quick discovery is: it is given a limit to wait, or run again
 until it prints what it should."""
@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,12 +20,12 @@ import unittest
 import command_test
 from command_test import LIMIT_S, CommandTest
 
-BAG = None
+BAG = PEER = None
 PLAYER, RECORDER = "/rosbag2_player", "/rosbag2_recorder"
 
 
 class CtlTest(CommandTest):
-    domains = itertools.cycle((50, 51, 52))
+    domains = itertools.cycle((50, 51, 52, 53, 54))
 
     def player(self, *arguments):
         player = self.run_command("play", BAG, "--start-paused", *arguments)
@@ -95,10 +96,50 @@ class CtlTest(CommandTest):
         self.assertEqual((status, burst["node"], burst["verb"], burst["ok"]), (0, PLAYER, "burst", True))
         self.assertGreater(burst["messages"], 100)
         self.done("stop")
-        self.refused("stop", "the player is stopped already")
-        self.refused("seek 1700000001", no_seek)
+        self.assertEqual(player.wait(), 0, player.errors)
+        self.assertTrue(player.seen[-1].startswith("stopped at "), player.seen[-1])
+
+    def test_a_player_that_stays_is_stopped_and_plays_again(self):
+        player = self.player("--keep-alive")
+        self.refused("play", "it is playing already")
+        self.done("stop")
+        stopped = "playback is stopped; 'timebase ctl play' starts it again"
+        for verb in "stop", "resume", "next", "seek 1700000001":
+            self.refused(verb, stopped)
+        for verb in "step 2", "burst":
+            self.refused(verb, f"0 played, then {stopped}")
+        self.assertIn(f"{PLAYER}: player, stopped, rate 1\n", self.ctl("status")[1])
+        facts = self.status()[PLAYER]
+        self.assertEqual((facts["state"], facts["paused"]), ("stopped", True))
+        self.done("play")
+        self.assertEqual(self.status()[PLAYER]["state"], "paused")  # as it was
+        self.done("resume")
+        self.assertEqual(self.status()[PLAYER]["state"], "playing")
         player.child.send_signal(signal.SIGINT)
         self.assertEqual(player.wait(), 0, player.errors)
+
+    def test_asks_in_the_form_of_the_server(self):
+        """Each stands in for a server of one release, which takes no other request than its own."""
+        rosbag2, none = "rosbag2_interfaces/srv/", "-"
+        forms = (
+            ("jazzy", "resume", "Resume", "fb988aa8fefd54ec0e79a58a51aa06101e0bcb1668dc38bbc0b4e02d6df274d9", 8, 0),
+            ("humble", "resume", "Resume", none, 8, 0),
+            ("time", "resume", "Resume", "dd236846a672cc19f5970e4936deda5d9e5dbc1223299f5dee50f3b128fa45a0", 12, 0),
+            ("rolling", "resume", "Resume", "5520bb24aaa6559ceeca6db869c4d109899d9177eb730dbf01e6a4d1628378be", 24, 0),
+            ("jazzy", "split", "SplitBagfile", "9918ae60556a6e2acce55c52f4755aa0d52ac69300aa7dac283b56008f271bdc", 8, 0),
+            ("rolling", "split", "SplitBagfile", "459a71e782a92f9c3fa2235284e4dc64536b61b34c1756762731adf6dba5d6f4", 24, 0),
+            ("jazzy", "play", "Play", "39c4aa78517b0d95a9361dd0a735a38dd3a4b87be5163914406de8f05c4060b4", 28, 1),
+            ("rolling", "play", "Play", "ffb6caac6841bb563815b90cd588a030ab33cf442a5106f56247744fc2a0a3f5", 36, 0),
+        )
+        for release, verb, kind, sha256, size, code in forms:
+            service = {"split": "split_bagfile"}.get(verb, verb)
+            announced = none if sha256 == none else f"RIHS01_{sha256}"
+            peer = command_test.Process(
+                self, [PEER, "form", f"/{release}/{service}", rosbag2 + kind, announced, str(size), str(code)],
+                self.environment, subprocess.PIPE)
+            peer.expect("ready")
+        for release, verb, *_ in forms:
+            self.done(f"/{release} {verb}")
 
     def test_steers_a_recorder_and_tells_it_from_a_player(self):
         recorder = self.recorder("--snapshot-mode")
@@ -192,5 +233,5 @@ class CtlTest(CommandTest):
 
 
 if __name__ == "__main__":
-    command_test.BIN_DIR, BAG = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    command_test.BIN_DIR, BAG, PEER = sys.argv[1:4]
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -6,6 +6,7 @@
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_context.h>
 #include <timebase/ros2_graph.h>
+#include <timebase/ros2_type_hash.h>
 
 #include "rosbag2/player_requests.h"
 #include "system/loopback.h"
@@ -20,11 +21,12 @@
 
 static tb_ros2_context_t *context;
 static tb_ros2_client_t *clients[TB__PLAYER_SERVICE_COUNT];
+static tb_ros2_client_t *stop_of_rolling;
 static peer_t player;
 
-static void start_player(void)
+static void start_player(const char *option)
 {
-  static const char *const argv[] = {TB_COMMAND, "play", TB_DEMO_BAG, "-p", "--clock", NULL};
+  const char *const argv[] = {TB_COMMAND, "play", TB_DEMO_BAG, "-p", "--clock", option, NULL};
   char line[256];
   peer_start(&player, argv);
   peer_read_line(&player, line, sizeof line);
@@ -42,7 +44,11 @@ static int setup(void **state)
     assert_ok(
         tb_ros2_client_create(context, name, tb__player_services[i].type, NULL, &clients[i], NULL));
   }
-  start_player();
+  assert_ok(tb_ros2_type_hash_register("rosbag2_interfaces/srv/Stop_Response",
+                                       tb__stop_forms[0].response_hash, NULL));
+  assert_ok(tb_ros2_client_create(context, "/rosbag2_player/stop", "rosbag2_interfaces/srv/Stop",
+                                  NULL, &stop_of_rolling, NULL));
+  start_player("--keep-alive");
   loopback_check(player.pid);
   return 0;
 }
@@ -52,25 +58,31 @@ static int teardown(void **state)
   (void)state;
   for (size_t i = 0; i < TB__PLAYER_SERVICE_COUNT; i++)
     tb_ros2_client_destroy(clients[i]);
+  tb_ros2_client_destroy(stop_of_rolling);
   tb_ros2_context_destroy(context);
   return 0;
 }
 
-/* The response to a request of one of the types a service has had, to be freed. */
-static void *call_as(const char *name, const tb__cdr_type_t *request_type, const void *request,
-                     const tb__cdr_type_t *response_type)
+static size_t service_of(const char *name)
 {
   size_t i = 0;
   while (strcmp(tb__player_services[i].name + 2, name) != 0)
     i++;
+  return i;
+}
+
+/* The response to a request of one of the types a service has had, to be freed. */
+static void *call_as(const char *name, tb_ros2_client_t *client, const tb__cdr_type_t *request_type,
+                     const void *request, const tb__cdr_type_t *response_type)
+{
   tb_ros2_response_t response;
   tb_error_t error = TB_ERROR_INIT;
   uint8_t *cdr;
   size_t size;
   void *decoded;
   assert_ok(tb__cdr_encode(request_type, request, false, &cdr, &size));
-  assert_ok(tb_ros2_client_wait_for_service(clients[i], WITHIN(LIMIT)));
-  if (tb_ros2_client_call(clients[i], cdr, size, WITHIN(LIMIT), &response, &error) != TB_OK)
+  assert_ok(tb_ros2_client_wait_for_service(client, WITHIN(LIMIT)));
+  if (tb_ros2_client_call(client, cdr, size, WITHIN(LIMIT), &response, &error) != TB_OK)
     fail_msg("%s: %s", name, error.text);
   assert_ok(tb__cdr_decode(response_type, response.cdr, response.size, &decoded));
   tb_ros2_response_release(&response);
@@ -83,11 +95,10 @@ static tb__player_answer_t call(const char *name, const void *request)
 {
   static const tb__timed_request_t empty;
   tb__player_answer_t answer = {0};
-  size_t i = 0;
-  while (strcmp(tb__player_services[i].name + 2, name) != 0)
-    i++;
+  size_t i = service_of(name);
   const tb__player_service_t *kind = &tb__player_services[i];
-  void *decoded = call_as(name, kind->request, request ? request : &empty, kind->response);
+  void *decoded =
+      call_as(name, clients[i], kind->request, request ? request : &empty, kind->response);
   memcpy(&answer, decoded, kind->response->size);
   free(decoded);
   return answer;
@@ -98,7 +109,8 @@ static int32_t newer_call(const char *name, tb__timed_request_t request)
 {
   bool is_stop = strcmp(name, "stop") == 0;
   const tb__service_form_t *form = is_stop ? tb__stop_forms : tb__timed_forms;
-  tb__result_response_t *result = call_as(name, form->request, &request, form->response);
+  tb_ros2_client_t *client = is_stop ? stop_of_rolling : clients[service_of(name)];
+  tb__result_response_t *result = call_as(name, client, form->request, &request, form->response);
   int32_t code = result->return_code;
   assert_int_equal(result->error_string[0] != '\0', code != 0);
   free(result);
@@ -195,6 +207,9 @@ static void test_stop_and_play(void **state)
   assert_false(play(zero, none, zero)); /* it plays already */
   assert_int_equal(newer_call("stop", (tb__timed_request_t){0}), 0);
   assert_int_equal(newer_call("stop", (tb__timed_request_t){0}), TB__STOP_FAILED);
+  call("stop", NULL); /* in the older form */
+  assert_true(call("is_paused", NULL).is_paused.paused);
+  assert_int_equal(newer_call("resume", (tb__timed_request_t){0}), TB__RESUME_FAILED);
   assert_false(seek(START_S, 0));
   assert_false(play(none, none, zero));
   assert_false(play(zero, none, none));
@@ -203,6 +218,8 @@ static void test_stop_and_play(void **state)
   assert_false(play(zero, none, zero));
   uint64_t burst = call("burst", &(tb__burst_request_t){0}).burst.actually_burst;
   assert_in_range(burst, 10, 20); /* of one second; it had 12 in each */
+  assert_int_equal(kill(player.pid, SIGINT), 0);
+  peer_stop(&player);
 }
 
 static void assert_ends(const char *text)
@@ -218,23 +235,35 @@ static void assert_ends(const char *text)
 static void test_the_end(void **state)
 {
   (void)state;
-  assert_true(set_rate(1));
-  call("resume", NULL); /* after the last message */
+  start_player(NULL);
+  assert_true(seek(START_S + 29, 900000000));
+  call("resume", NULL);
   assert_ends("played to the end");
 }
 
-/* rosbag2's player stays alive too, and does not end on SIGINT then. rosbag2_transport
- * test_play_services.cpp: stop_in_pause, stop_in_active_play. */
-static void test_after_stop_it_stays_until_a_signal(void **state)
+/* rosbag2_transport test_play_services.cpp: stop_in_pause, stop_in_active_play. */
+static void test_it_ends_when_it_is_stopped(void **state)
+{
+  (void)state;
+  start_player(NULL);
+  assert_int_equal(newer_call("stop", (tb__timed_request_t){0}), 0);
+  assert_ends("stopped at ");
+  start_player("--loop");
+  call("resume", NULL);
+  call("stop", NULL);
+  assert_ends("stopped at ");
+}
+
+static void test_one_that_stays_ends_by_a_signal(void **state)
 {
   (void)state;
   static const int signals[] = {SIGINT, SIGTERM};
   for (size_t i = 0; i < 2; i++) {
-    start_player();
+    start_player("--hold");
     call("resume", NULL);
     assert_int_equal(newer_call("stop", (tb__timed_request_t){0}), 0);
     assert_false(seek(START_S, 0));
-    assert_false(call("is_paused", NULL).is_paused.paused); /* it answers */
+    assert_true(call("is_paused", NULL).is_paused.paused);
     assert_int_equal(kill(player.pid, signals[i]), 0);
     assert_ends("stopped at ");
   }
@@ -249,7 +278,8 @@ int main(void)
       cmocka_unit_test(test_clients_of_rolling_resume),
       cmocka_unit_test(test_stop_and_play),
       cmocka_unit_test(test_the_end),
-      cmocka_unit_test(test_after_stop_it_stays_until_a_signal),
+      cmocka_unit_test(test_it_ends_when_it_is_stopped),
+      cmocka_unit_test(test_one_that_stays_ends_by_a_signal),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
