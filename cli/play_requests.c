@@ -13,6 +13,7 @@
 #define TYPE_END     "_Event"
 #define ACTION       "/_action/" /* in the names of what belongs to one */
 #define SLICE_MS     5
+#define NOTHING_SENT TB_ERR_NOT_FOUND                    /* as play_transport.h says */
 #define ANSWER_LIMIT ((tb_duration_t){60 * TB_NS_PER_S}) /* then it no longer counts as open */
 
 /* What an event topic is played as. */
@@ -247,7 +248,7 @@ static tb_status_t send(play_requests_service_t *service, const void *cdr, size_
   } else {
     status = call(service, cdr, size, answered, service);
   }
-  return status == TB_ERR_NO_MEMORY ? status : TB_OK;
+  return status && status != TB_ERR_NO_MEMORY ? NOTHING_SENT : status;
 }
 
 static tb_status_t read_event(play_requests_service_t *service, const void *data, size_t size,
@@ -278,23 +279,23 @@ static tb_status_t publish_as(void *user, void *handle, const char *publisher, c
   const void *request = NULL;
   size_t request_size = 0;
   int type = -1;
-  if (service->is_dropped) return TB_OK;
+  if (service->is_dropped) return NOTHING_SENT;
   if (!service->name)
     return play_forward_publish(&self->forward, service->handle, publisher, data, size, error);
   tb_status_t status = read_event(service, data, size, &type, &request, &request_size);
-  if (status) return status == TB_ERR_NO_MEMORY ? status : TB_OK;
-  if (type != (int)self->options.source) return TB_OK;
+  if (status) return status == TB_ERR_NO_MEMORY ? status : NOTHING_SENT;
+  if (type != (int)self->options.source) return NOTHING_SENT;
   const tb_play_transport_t *to = &self->forward.to;
   if (request && service->action && request_size < PLAY_GOALS_SIZE_MIN) {
     if (service->misfits++ == 0) note_warning(service, "a request without a goal's id, of", "");
-    return TB_OK;
+    return NOTHING_SENT;
   }
   if (request && to->ops->send) to->ops->send(to->self); /* what was published before it */
   if (request) return send(service, request, request_size);
   if (service->empty++ == 0)
     note_warning(service, "there are no requests in the recorded events of",
                  ": its introspection was set to metadata");
-  return TB_OK;
+  return NOTHING_SENT;
 }
 
 /* See TB_NO_LIMIT. */

@@ -24,7 +24,7 @@ typedef struct tb_play_transport_ops {
   /** Sends one message, valid during the call: 4 bytes of encapsulation and the body, unless the
    * topic is serialized otherwise.
    * TB_ERR_INVALID means that this message cannot be sent at all: it counts as a bad row and
-   * playing continues. */
+   * playing continues. TB_ERR_NOT_FOUND: nothing is to be sent for it; it counts nowhere. */
   tb_status_t (*publish)(void *self, void *handle, const void *data, size_t size,
                          tb_error_t *error);
 

@@ -273,12 +273,12 @@ TB_API tb_status_t tb_player_scale_rate(tb_player_t *player, double factor);
  * [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_seek(tb_player_t *player, int64_t time_ns, tb_error_t *error);
 
-/** While paused: sends the next message, time is then its log time. Does not wait.
+/** While paused: sends the next message that can be sent, time is then its log time. Does not wait.
  * TB_ERR_INVALID: before tb_player_run. TB_ERR_BUSY: not paused. TB_ERR_END: there is none.
  * TB_ERR_FORKED. [any thread] [from callbacks] */
 TB_API tb_status_t tb_player_play_next(tb_player_t *player);
-/** The same with the next `count` messages (0: all up to the end of the round, or of what is
- * repeated), and waits until they are sent, or the wait ends as `options` ask
+/** The same with the next `count` messages that can be sent (0: all up to the end of the round, or
+ * of what is repeated), and waits until they are sent, or the wait ends as `options` ask
  * (tb_wait_options_t; NULL: nothing ends it): then the rest is dropped. *out_sent (may be NULL)
  * becomes the number sent: fewer at the end, and if a resume, a seek or a stop intervened.
  *

@@ -46,6 +46,7 @@ void tb__player_end_steps_at_end_locked(tb_player_t *player)
 void tb__player_count_step_locked(tb_player_t *player)
 {
   tb__burst_t *burst = player->steps.bursts;
+  player->steps.sent++;
   if (!burst) {
     if (player->steps.wanted > 0) player->steps.wanted--;
     return;
@@ -53,6 +54,15 @@ void tb__player_count_step_locked(tb_player_t *player)
   if (++burst->sent < burst->wanted) return;
   player->steps.bursts = burst->next;
   end_burst_locked(player, burst);
+}
+
+void tb__player_begin_round_of_steps_locked(tb_player_t *player)
+{
+  tb__steps_t *steps = &player->steps;
+  bool is_idle = steps->sent == steps->idle_since;
+  if (is_idle && steps->was_idle) tb__player_end_steps_locked(player);
+  steps->was_idle = is_idle;
+  steps->idle_since = steps->sent;
 }
 
 static tb_status_t check_step_locked(const tb_player_t *player)

@@ -21,9 +21,11 @@ struct tb__burst {
 
 /* Guarded by the player's mutex. */
 typedef struct tb__steps {
-  uint64_t wanted;       /* messages to send while time is paused, without a burst */
-  tb__burst_t *bursts;   /* in order of arrival */
-  _Atomic uint32_t ends; /* futex: bursts that have ended */
+  uint64_t wanted;           /* messages to send while time is paused, without a burst */
+  tb__burst_t *bursts;       /* in order of arrival */
+  _Atomic uint32_t ends;     /* futex: bursts that have ended */
+  uint64_t sent, idle_since; /* messages of steps; their number when what is repeated began */
+  bool was_idle;             /* none was sent in the round before */
 } tb__steps_t;
 
 static inline bool tb__steps_are_wanted(const tb__steps_t *steps)

@@ -186,6 +186,15 @@ static tb_status_t seek(tb_player_t *player, const tb__step_t *step, tb_error_t 
   return jump(player, step->seek_ns, reason, delay_ns, error);
 }
 
+static tb_status_t send_next(tb_player_t *player, bool is_step, tb_error_t *error)
+{
+  bool sent = false;
+  tb_status_t status = tb__player_send_message(player, &sent, error);
+  if (!status) status = tb__player_backpressure_poll(player, error); /* before time runs on */
+  if (!status) fetch(player, is_step && sent);
+  return status;
+}
+
 /* Until the last message is sent, or a stop. */
 static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_error_t *error)
 {
@@ -208,9 +217,7 @@ static tb_status_t play_round(tb_player_t *player, tb_jump_reason_t reason, tb_e
       status = tb__player_send_tick(player, &step.tick, error);
       break;
     case TB__STEP_MESSAGE:
-      status = tb__player_send_message(player, error);
-      if (!status) status = tb__player_backpressure_poll(player, error); /* before time runs on */
-      if (!status) fetch(player, step.stepped);
+      status = send_next(player, step.stepped, error);
       break;
     case TB__STEP_SEEK:
     case TB__STEP_PLAY:

@@ -84,10 +84,12 @@ void tb__player_limit_locked(tb_player_t *player, int64_t now_ns) TB_REQUIRES(pl
 /* Takes over time and origin of player->message, which must be valid. */
 void tb__player_know_next_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 
-/* On the thread that plays. A message that cannot be sent counts as a bad row. */
+/* On the thread that plays. A message that cannot be sent counts as a bad row. `*out_sent` may be
+ * false with TB_OK. */
 tb_status_t tb__player_send_tick(tb_player_t *player, const tb__tick_t *tick,
                                  tb_error_t *error) TB_WARN_UNUSED;
-tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error) TB_WARN_UNUSED;
+tb_status_t tb__player_send_message(tb_player_t *player, bool *out_sent,
+                                    tb_error_t *error) TB_WARN_UNUSED;
 /* What the transport has kept to send it with other messages. */
 void tb__player_send_kept(tb_player_t *player);
 
@@ -113,6 +115,9 @@ void tb__player_end_repeat_locked(tb_player_t *player) TB_REQUIRES(player->mutex
 
 /* A message that was stepped to has been sent. */
 void tb__player_count_step_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
+/* Steps begin what is repeated again: they end after a whole round in which nothing could be sent.
+ */
+void tb__player_begin_round_of_steps_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 /* Ends all steps; waiters get the number of messages. */
 void tb__player_end_steps_locked(tb_player_t *player) TB_REQUIRES(player->mutex);
 /* Ends all steps if no message is left to step to. In a repeat there always is one, but a burst of

@@ -105,6 +105,7 @@ bool tb__player_repeats_locked(tb_player_t *player, tb__step_t *step)
   repeat->earliest_ns = step->now_ns + TB__ROUND_MIN_NS;
   repeat->earliest_steady_ns = step->steady_ns + TB__ROUND_MIN_NS;
   player->status.repeats++;
+  if (steps) tb__player_begin_round_of_steps_locked(player);
   tb__next_await(&player->next);
   return true;
 }

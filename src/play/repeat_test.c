@@ -215,6 +215,33 @@ static void test_a_burst_goes_round_at_the_end_of_the_recording_too(void **state
   assert_int_equal(burst.sent, 5);
 }
 
+/* Refused, or with nothing to be sent for it: the burst counts those that went out, and ends where
+ * there is none in what is repeated. */
+static void test_a_burst_counts_what_was_sent(void **state)
+{
+  (void)state;
+  static const tb__manual_act_t acts[] = {{0, act_repeat_1005_1025},
+                                          {1 * MS, act_burst_5},
+                                          {100 * MS, act_burst_has_ended},
+                                          {100 * MS, act_stop}};
+  static const tb_status_t faults[] = {TB_ERR_INVALID, TB_ERR_NOT_FOUND};
+  static const tb__fake_message_t refused[] = {AT(1000), ON(1, 1010), ON(1, 1020), AT(1050)};
+  for (size_t i = 0; i < 4; i++) {
+    bool is_empty = i >= 2;
+    fixture_t f;
+    fixture_init(&f, is_empty ? refused : five, is_empty ? COUNT(refused) : COUNT(five));
+    fixture_act(&f, acts, COUNT(acts));
+    f.options.start_paused = true;
+    f.fake.fault_topic = "/b";
+    f.fake.fault = faults[i % 2];
+    assert_plays(&f, is_empty ? "settle @1 /a flush" : "settle @1 /a /a /a @11 /a @21 /a flush");
+    assert_int_equal(burst.sent, is_empty ? 1 : 5);
+    assert_int_equal(fixture_status(&f).messages, burst.sent);
+    assert_int_equal(fixture_status(&f).bad_rows > 0, i % 2 == 0);
+    fixture_fini(&f);
+  }
+}
+
 static void test_the_fastest_rate_goes_round_every_10_ms(void **state)
 {
   (void)state;
@@ -287,6 +314,7 @@ int main(void)
       cmocka_unit_test(test_steps_go_round),
       cmocka_unit_test(test_a_burst_of_all_ends_with_each_round),
       cmocka_unit_test(test_a_burst_goes_round_at_the_end_of_the_recording_too),
+      cmocka_unit_test(test_a_burst_counts_what_was_sent),
       cmocka_unit_test(test_the_fastest_rate_goes_round_every_10_ms),
       cmocka_unit_test(test_wrong_ranges_change_nothing),
       cmocka_unit_test(test_it_ends_with_the_playing),

@@ -48,7 +48,7 @@ static tb_status_t publish(tb_player_t *player, const tb_bag_message_t *message,
   return status;
 }
 
-tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
+tb_status_t tb__player_send_message(tb_player_t *player, bool *out_sent, tb_error_t *error)
 {
   if (!player->message.restored) report_of_file(player);
   const tb_bag_message_t *message = &player->message.bag;
@@ -63,6 +63,8 @@ tb_status_t tb__player_send_message(tb_player_t *player, tb_error_t *error)
   if (has_callbacks) tb__player_send_kept(player); /* they may take their time */
   if (options->before_message) options->before_message(message, options->message_user);
   tb_status_t status = publish(player, message, &detail);
+  *out_sent = !status;
+  if (status == TB_ERR_NOT_FOUND) return TB_OK;
   if (!status) {
     tb__mutex_lock(&player->mutex);
     player->status.messages++;
