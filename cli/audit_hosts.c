@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "audit.h"
-#include "system_sync.h"
+#include "contract/points.h"
 #include "text.h"
 
 #define MS(ns) ((double)(ns) / (double)TB_NS_PER_MS)
@@ -26,7 +26,7 @@ static void find_of(audit_t *audit, const host_clock_t *host, const char *subjec
 {
   tb__finding_input_t input = {
       .rule = TB__RULE_HOST_OFFSET, .kind = TB__SUBJECT_HOST, .subject = subject};
-  system_sync_t sync = system_sync_read();
+  tb__system_sync_t sync = tb__system_sync_read();
   char text[TB__FINDING_LINE_SIZE];
   tb__host_offset_text(&host->offset, text, sizeof text);
   tb__findings_add(audit->findings, &input, "%s", text);
@@ -68,7 +68,7 @@ static pthread_mutex_t *mutex_of(const audit_t *audit)
 void audit_hosts_print(const audit_t *audit)
 {
   const host_clocks_t *hosts = &audit->hosts;
-  system_sync_t sync = system_sync_read();
+  tb__system_sync_t sync = tb__system_sync_read();
   pthread_mutex_lock(mutex_of(audit));
   size_t off, compared = count_compared(audit, &off);
   int64_t most_ns = 0, most_bound_ns = 0;
@@ -92,7 +92,7 @@ void audit_hosts_print(const audit_t *audit)
 
 json_t *audit_hosts_local_json(void)
 {
-  system_sync_t sync = system_sync_read();
+  tb__system_sync_t sync = tb__system_sync_read();
   json_t *out = json_object();
   json_put(out, "synchronized", json_boolean(sync.is_synchronized));
   json_put(out, "max_error_ns",

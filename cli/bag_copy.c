@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bag.h"
+#include "bag_notes.h"
 #include "text.h"
 
 #define ROS1        "rosbag1" /* the storage; only recordings are made of recordings in it */
@@ -102,45 +103,6 @@ bool bag_output_option(bag_copy_t *copy, int option, int *result)
 }
 
 /* ---- copying ---- */
-
-/* Under its key, or "KEY (2)" and so on where that is another note's. True in *out_renamed then. */
-static tb_status_t copy_note(bag_copy_t *copy, const tb_bag_note_t *note, bool *out_renamed,
-                             tb_error_t *error)
-{
-  char *key = strdup(note->key);
-  const char *there = NULL;
-  for (unsigned number = 2; key && (there = tb_bag_writer_get_custom_data(copy->writer, key)) &&
-                            strcmp(there, note->value) != 0;
-       number++) {
-    free(key);
-    if (asprintf(&key, "%s (%u)", note->key, number) < 0) key = NULL;
-  }
-  if (!key) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-  tb_status_t status = TB_OK;
-  *out_renamed = !there && strcmp(key, note->key) != 0;
-  if (!there) status = tb_bag_writer_set_custom_data(copy->writer, key, note->value, error);
-  free(key);
-  return status;
-}
-
-static tb_status_t copy_notes(bag_copy_t *copy, tb_error_t *error)
-{
-  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
-  const char *first = NULL; /* that was there already, with another value */
-  size_t count = 0;
-  for (size_t i = 0; i < info->note_count; i++) {
-    bool renamed = false;
-    tb_status_t status = copy_note(copy, &info->notes[i], &renamed, error);
-    if (status) return status;
-    if (renamed && count++ == 0) first = info->notes[i].key;
-  }
-  if (count > 0)
-    text_err("timebase %s: %zu note%s (%s%s) differ%s from another recording's: kept as well, as "
-             "'%s (2)'\n",
-             copy->command->name, count, bag_plural(count), first, count > 1 ? ", ..." : "",
-             count > 1 ? "" : "s", first);
-  return TB_OK;
-}
 
 static tb_status_t add_topic(bag_copy_t *copy, size_t index, const char *publisher, size_t *out,
                              tb_error_t *error)
@@ -342,7 +304,7 @@ static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t 
   status = bag_staging_begin(&copy->staging, copy->output, extension_of(copy), error);
   if (!status)
     status = tb_bag_writer_create(copy->staging.path, &copy->options, &copy->writer, error);
-  if (!status) status = copy_notes(copy, error);
+  if (!status) status = bag_notes_copy(copy, error);
   return status ? status : add_topics(copy, wanted, error);
 }
 
@@ -574,17 +536,6 @@ static tb_status_t copy_runs(bag_copy_t *copy, tb_error_t *error)
   return status;
 }
 
-/* So that the copy itself notes that it is incomplete or doubtful. */
-static tb_status_t note_losses(bag_copy_t *copy, tb_error_t *error)
-{
-  bool renamed;
-  const tb_bag_note_t note = {"recovered", *copy->damage ? copy->damage : copy->failure};
-  const tb_bag_note_t other = {"recovered", "from a damaged recording"};
-  if (!copy->notes_losses || !*note.value) return TB_OK;
-  tb_status_t status = copy_note(copy, &note, &renamed, error);
-  return status == TB_ERR_INVALID ? copy_note(copy, &other, &renamed, error) : status;
-}
-
 bool bag_copy_is_vain(const bag_copy_t *copy)
 {
   bool has_losses = *copy->damage || copy->failures > 0;
@@ -669,7 +620,7 @@ int bag_copy_run(bag_copy_t *copy, const bool *wanted)
   progress_begin(copy->command);
   if (!status) status = copy_runs(copy, &error);
   if (!status) status = add_other_topics(copy, &error);
-  if (!status) status = note_losses(copy, &error);
+  if (!status) status = bag_notes_add(copy, &error);
   status = finish(copy, status, &size, &error);
   if (status) return command_failed(copy->command, status, &error);
   report_left(copy);

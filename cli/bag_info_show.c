@@ -6,6 +6,7 @@
 #include <timebase/time.h>
 
 #include "bag_info.h"
+#include "bag_notes.h"
 #include "json.h"
 #include "text.h"
 
@@ -238,13 +239,16 @@ static void print_runs(const bag_info_t *info)
   }
 }
 
-/* The manifest is not printed with the others: it has many lines. */
-static void print_notes(const bag_info_t *info)
+/* Those of how the recording was made, or the others. The manifest is not printed with them: it has
+ * many lines. */
+static void print_notes(const bag_info_t *info, const char *label, bool of_making)
 {
-  const char *label = "notes:";
+  size_t prefix = of_making ? strlen(BAG_MADE_PREFIX) : 0;
   for (size_t i = 0; i < info->bag->note_count; i++) {
-    if (strcmp(info->bag->notes[i].key, TB__MANIFEST_CUSTOM_DATA) == 0) continue;
-    text_out("%-13s %s: %s\n", label, info->bag->notes[i].key, info->bag->notes[i].value);
+    const char *key = info->bag->notes[i].key;
+    if (strcmp(key, TB__MANIFEST_CUSTOM_DATA) == 0 || bag_note_is_of_making(key) != of_making)
+      continue;
+    text_out("%-13s %s: %s\n", label, key + prefix, info->bag->notes[i].value);
     label = "";
   }
 }
@@ -311,7 +315,8 @@ void bag_info_print(const bag_info_t *info)
   }
   if (info->bag->run_count > 1) print_runs(info);
   text_out("%-13s %s\n", "compression:", compression);
-  print_notes(info);
+  print_notes(info, "notes:", false);
+  print_notes(info, "provenance:", true);
   print_manifest(info);
   print_points(info);
   print_topics(info);

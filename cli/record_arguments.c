@@ -23,6 +23,7 @@ enum {
   OPTION_SIM_TIME,
   OPTION_PAUSED,
   OPTION_SNAPSHOT,
+  OPTION_NO_PROVENANCE,
   OPTION_PLAIN,
   OPTION_SNAPSHOT_DURATION,
   OPTION_ALL_ACTIONS,
@@ -268,6 +269,8 @@ static bool note_option(int option, record_arguments_t *arguments)
     return graph->recorder.start_paused = true;
   case OPTION_NO_KEYBOARD:
     return arguments->no_keyboard = true;
+  case OPTION_NO_PROVENANCE:
+    return graph->recorder.no_provenance = true;
   case OPTION_PLAIN:
     return arguments->plain = true;
   case OPTION_SNAPSHOT:
@@ -454,6 +457,7 @@ int record_arguments_parse(const command_t *command, int argc, char **argv,
       {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
       {"start-paused", no_argument, NULL, OPTION_PAUSED},
       {"snapshot-mode", no_argument, NULL, OPTION_SNAPSHOT},
+      {"no-provenance", no_argument, NULL, OPTION_NO_PROVENANCE},
       {"plain", no_argument, NULL, OPTION_PLAIN},
       {"snapshot-duration", required_argument, NULL, OPTION_SNAPSHOT_DURATION},
       {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
@@ -552,6 +556,11 @@ const char record_help[] =
     "  --fsync-interval T     sync to disk every T (default: when the system does)\n"
     "  --node-name NAME       of the node on the graph (default rosbag2_recorder)\n"
     "  --custom-data K=V...   texts for custom_data of metadata.yaml\n"
+    "  --no-provenance        nothing of how the recording was made. Otherwise metadata.yaml, and\n"
+    "                         in MCAP a record, has the host, whether its clock was synchronized,\n"
+    "                         the publishers, and pauses, splits, losses and failures of the disk\n"
+    "                         with their times ('timebase bag info' prints it, 'timebase check'\n"
+    "                         judges it)\n"
     "  --disable-keyboard-controls  no keys, and no full screen\n"
     "  --plain                on a terminal: one status line instead of the full screen\n"
     "  --log-level L          debug, info, warn (default), error or fatal\n"

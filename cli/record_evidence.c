@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "manifest.h"
-#include "system_sync.h"
 #include "text.h"
 
 #define MINUTE_NS      (60 * TB_NS_PER_S)
@@ -80,7 +79,7 @@ static void take_point(record_evidence_t *evidence, tb__point_reason_t reason)
   tb_time_t ros = {0}, system = {0};
   tb__point_t point = {.reason = reason, .jumps = atomic_load(&evidence->jumps)};
   char text[TB__POINT_TEXT_SIZE];
-  system_sync_t sync = system_sync_read();
+  tb__system_sync_t sync = tb__system_sync_read();
   point.max_error_ns = sync.max_error_ns;
   point.is_synchronized = sync.is_synchronized;
   tb_steady_clock_now(evidence->steady, &before);

@@ -77,8 +77,8 @@ TB_API TB_WARN_UNUSED tb_status_t tb_mcap_file_add_attachment(
     const char *path, const char *data_path, const char *name, const char *media_type,
     int64_t log_time_ns, int64_t create_time_ns, tb_error_t *error);
 
-/** Adds a metadata record of `count` pairs; not one with the name "rosbag2", which describes the
- * file itself (TB_ERR_INVALID). Otherwise as tb_mcap_file_add_attachment.
+/** Adds a metadata record of `count` pairs; not with the name "rosbag2" or "timebase", which
+ * describe the file itself (TB_ERR_INVALID). Otherwise as tb_mcap_file_add_attachment.
  * [any thread] [blocks: file system] */
 TB_API TB_WARN_UNUSED tb_status_t tb_mcap_file_add_metadata(const char *path, const char *name,
                                                             const char *const *keys,

@@ -50,7 +50,12 @@ typedef struct tb_recorder_options {
    * has room; what is from before a jump back is kept for so long in steady time. 0: as many as
    * there is room for; negative, and without snapshot mode: TB_ERR_INVALID. */
   tb_duration_t snapshot_duration;
-  uint64_t reserved[7]; /**< 0 */
+  /** Nothing of how the recording was made. Otherwise it is in the custom data
+   * (docs/provenance.md): the host, its clock's discipline, the recorder's release and events,
+   * losses by topic. */
+  bool no_provenance;
+  uint8_t padding[7];   /**< not used */
+  uint64_t reserved[6]; /**< 0 */
 } tb_recorder_options_t;
 
 /** One file in TB_RECORDER_STORAGE, log times of receipt. */
@@ -71,7 +76,7 @@ typedef struct tb_recorder_options {
      0,                                                                                            \
      NULL,                                                                                         \
      {0}},                                                                                         \
-        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false, {0},                                 \
+        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false, {0}, false, {0},                     \
     {                                                                                              \
       0                                                                                            \
     }                                                                                              \

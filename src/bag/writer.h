@@ -28,6 +28,9 @@ typedef struct tb__written_topic {
   uint64_t synced;  /* of these, on the disk */
 } tb__written_topic_t;
 
+/* Keys of notes of how a recording was made (docs/provenance.md). */
+#define TB__PROVENANCE_PREFIX "timebase."
+
 typedef struct tb__written_file {
   char *name;
   tb__bag_extent_t extent;

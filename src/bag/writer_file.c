@@ -160,6 +160,27 @@ static tb_status_t verify(tb_bag_writer_t *writer, tb_error_t *error)
   return status;
 }
 
+/* With the notes of how the recording was made, which are readable without YAML too. */
+static tb_status_t close_output(tb_bag_writer_t *writer, const char *text, tb_error_t *error)
+{
+  tb__bag_output_metadata_t metadata = {.text = text};
+  size_t length = strlen(TB__PROVENANCE_PREFIX);
+  const char **keys = calloc(2 * writer->custom_count + 1, sizeof *keys);
+  metadata.keys = keys;
+  metadata.values = keys + writer->custom_count;
+  for (size_t i = 0; keys && i < writer->custom_count; i++) {
+    const tb__bag_custom_t *note = &writer->custom[i];
+    if (strncmp(note->key, TB__PROVENANCE_PREFIX, length) != 0) continue;
+    keys[metadata.count] = note->key;
+    keys[writer->custom_count + metadata.count++] = note->value;
+  }
+  tb_status_t status =
+      writer->format->close(writer->output, text && keys ? &metadata : NULL, error);
+  writer->output = NULL;
+  free(keys);
+  return keys || !text || status ? status : tb__no_memory(error);
+}
+
 tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error)
 {
   char *metadata = NULL;
@@ -167,9 +188,7 @@ tb_status_t tb__writer_end_file(tb_bag_writer_t *writer, tb_error_t *error)
   tb_status_t status = tb__writer_check_place(writer, &detail);
   if (!status) status = writer->format->check(writer->output, &detail);
   if (!status) status = tb__writer_describe(writer, TB__BAG_METADATA_EMBEDDED, &metadata, &detail);
-  tb__bag_output_t *output = writer->output;
-  writer->output = NULL;
-  tb_status_t closed = writer->format->close(output, metadata, status ? NULL : &detail);
+  tb_status_t closed = close_output(writer, metadata, status ? NULL : &detail);
   free(metadata);
   if (!status) status = closed;
   if (!status) status = verify(writer, &detail);

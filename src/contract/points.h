@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/private_api.h"
+#include "platform/system_sync.h" /* tb__system_sync_t, tb__system_sync_read */
 
 #define TB__POINT_TEXT_SIZE 256
 

@@ -101,6 +101,10 @@ void tb__recording_finish(tb__recording_t *recording)
   } else if (recording->by_points) {
     infer(out, recording->by_points, 1, "the recorder read all clocks beside them", 0);
     out->is_declared = true;
+  } else if (recording->made.is_system_time) {
+    infer(out, recording->made.is_of_sending ? TB__LOG_TIME_SENT : TB__LOG_TIME_RECEIVED, 1,
+          "the recorder noted it", 0);
+    out->is_declared = true;
   } else if (recording->has_clock) {
     infer_by_ticks(recording, out, knows_travel, travel_ns);
   } else {

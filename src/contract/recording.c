@@ -44,6 +44,7 @@ void tb__recording_fini(tb__recording_t *recording)
   free(recording->topics);
   free(recording->streams);
   free(recording->log);
+  tb__recording_made_fini(&recording->made);
   tb__frames_fini(&recording->frames);
   tb__definitions_destroy(recording->definitions);
   tb__tf_cover_fini(&recording->cover);
@@ -143,7 +144,7 @@ tb_status_t tb__recording_add_topic(tb__recording_t *recording,
 
 void tb__recording_note(tb__recording_t *recording, const char *key, const char *value)
 {
-  (void)value;
+  tb__recording_made_note(&recording->made, key, value);
   if (strncmp(key, "timebase_jump_", 14) == 0) recording->declares_ros_time = true;
   if (strcmp(key, TB__MANIFEST_CUSTOM_DATA) == 0) recording->has_manifest = true;
 }

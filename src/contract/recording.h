@@ -14,6 +14,7 @@
 #include "contract/manifest.h"
 #include "contract/points.h"
 #include "contract/recording_log.h"
+#include "contract/recording_made.h"
 #include "contract/report.h"
 #include "contract/spread.h"
 #include "contract/stamps.h"
@@ -119,6 +120,7 @@ typedef struct tb__recording {
   uint64_t sent_known, sent_same; /* publish times, and those that are the log time */
   uint32_t run_count;             /* runs with log times that start again */
   bool declares_ros_time;         /* a recorder noted jumps of its clock */
+  tb__recording_made_t made;      /* by its notes */
   tb__log_time_t by_points;       /* by the points at which a recorder read all clocks */
   bool has_manifest;              /* in the recording */
   tb__recording_log_t *log;       /* of /rosout; NULL: it has no message */

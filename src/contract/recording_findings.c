@@ -519,6 +519,34 @@ static void judge_evidence(judge_t *judge)
         "simulated time, and /clock is not in the recording");
 }
 
+/* A pause is one of the recording if that was not cut down to what is before or after it. */
+static bool is_in_recording(const tb__recording_t *recording, const tb__made_t *item)
+{
+  if (item->rule != TB__RULE_RECORDING_PAUSED || !recording->made.is_system_time) return true;
+  return recording->messages > 0 && item->from_ns < recording->end_ns &&
+         item->end_ns > recording->start_ns;
+}
+
+static void judge_made(judge_t *judge)
+{
+  const tb__recording_made_t *made = &judge->recording->made;
+  const char *host = made->host ? made->host : "the host";
+  for (size_t i = 0; i < made->count; i++) {
+    const tb__made_t *item = &made->items[i];
+    bool is_clock = item->rule == TB__RULE_RECORDER_UNSYNCHRONIZED;
+    tb__finding_input_t input = {.rule = item->rule,
+                                 .kind = item->subject ? TB__SUBJECT_TOPIC
+                                         : is_clock    ? TB__SUBJECT_HOST
+                                                       : TB__SUBJECT_RECORDING,
+                                 .subject = item->subject ? item->subject
+                                            : is_clock    ? host
+                                                          : "the recording"};
+    if (is_clock && made->has_hosts) input.severity = TB__SEVERITY_WARN;
+    if (is_in_recording(judge->recording, item)) add(judge, &input, "%s", item->text);
+  }
+  if (!judge->status) judge->status = made->status;
+}
+
 static const char *topic_name(void *user, uint32_t topic)
 {
   const judge_t *judge = user;
@@ -631,6 +659,7 @@ tb_status_t tb__recording_judge(const tb__recording_t *recording, tb__findings_t
   }
   judge_transforms(&judge);
   judge_evidence(&judge);
+  judge_made(&judge);
   judge_definitions(&judge);
   judge_log(&judge);
   return judge.status;

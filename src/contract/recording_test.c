@@ -274,6 +274,96 @@ static void test_ros_time_declared_by_the_recorder(void **state)
   assert_true(scene->recording.provenance.is_declared);
 }
 
+/* --- what the recorder noted (docs/provenance.md) --- */
+
+static void note(const char *key, const char *value)
+{
+  tb__recording_note(&scene->recording, key, value);
+}
+
+static void test_losses_that_the_recorder_noted(void **state)
+{
+  (void)state;
+  note("timebase.lost./scan",
+       "on_the_way=3 in_queue=4 in_file=0 first_at_ns=1700000001000000000 last_at_ns=5");
+  drive(10);
+  assert_evidence(assert_one("messages-lost", "/scan"),
+                  "3 lost on the way, 4 in the recorder's queue, 0 by the file system; from 17");
+}
+
+static void test_losses_of_recordings_that_were_merged(void **state)
+{
+  (void)state;
+  note("timebase.lost./scan (2)", "on_the_way=3 in_queue=0 in_file=0 first_at_ns=1 last_at_ns=5");
+  drive(10);
+  assert_one("messages-lost", "/scan");
+}
+
+/* A pause of 2 s that ended at `at_ns`. */
+static void note_pause(int64_t at_ns, int messages)
+{
+  char value[200];
+  snprintf(value, sizeof value, "at_ns=%lld event=resumed messages=%d paused_ns=2000000000",
+           (long long)at_ns, messages);
+  note("timebase.event.2", value);
+}
+
+static void test_a_pause_in_the_recording(void **state)
+{
+  (void)state;
+  note("timebase.log_time", "receive");
+  drive(10);
+  note_pause(scene->now_ns - S / 2, 5);
+  assert_evidence(assert_one("recording-paused", "the recording"), "for 2.000 s");
+}
+
+/* Also of a recording that was cut down to what is after it. */
+static void test_a_pause_before_the_recording(void **state)
+{
+  (void)state;
+  note("timebase.log_time", "receive");
+  note_pause(scene->now_ns - 60 * S, 5);
+  note("timebase.event.1", "at_ns=5 event=paused messages=0");
+  drive(10);
+  note_pause(scene->now_ns, 0); /* it began paused */
+  assert_none();
+}
+
+static void test_a_recorder_whose_clock_was_not_synchronized(void **state)
+{
+  (void)state;
+  note("timebase.host", "robot");
+  note("timebase.clock.start", "at_ns=1 synchronized=yes max_error_ns=500");
+  note("timebase.clock.end", "at_ns=9 synchronized=no");
+  note("timebase.publisher.1", "topic=/scan type=a/msg/B host=robot");
+  drive(10);
+  const tb__finding_subject_t *found = assert_one("recorder-unsynchronized", "robot");
+  assert_evidence(found, "at the end of the recording");
+  assert_int_equal(tb__findings_at(scene->findings, 0)->severity, TB__SEVERITY_NOTE);
+}
+
+/* There it is known that times do not fit each other. */
+static void test_a_recorder_that_was_not_synchronized_with_other_hosts(void **state)
+{
+  (void)state;
+  note("timebase.host", "robot");
+  note("timebase.clock.start", "at_ns=1 synchronized=no");
+  note("timebase.publisher.1", "topic=/scan type=a/msg/B host=other middleware=Cyclone DDS");
+  drive(10);
+  assert_one("recorder-unsynchronized", "robot");
+  assert_int_equal(tb__findings_at(scene->findings, 0)->severity, TB__SEVERITY_WARN);
+}
+
+static void test_log_times_that_the_recorder_noted(void **state)
+{
+  (void)state;
+  note("timebase.log_time", "source");
+  drive(10);
+  assert_none();
+  assert_int_equal(scene->recording.provenance.log_time, TB__LOG_TIME_SENT);
+  assert_true(scene->recording.provenance.is_declared);
+}
+
 static void take_clocks(uint32_t topic, int64_t ros_ns)
 {
   tb__test_cdr_t cdr;
@@ -1261,6 +1351,13 @@ int main(void)
       SCENARIO(test_a_simulation_logged_in_ros_time_without_publish_times),
       SCENARIO(test_latched_messages_are_as_old_as_they_are),
       SCENARIO(test_ros_time_declared_by_the_recorder),
+      SCENARIO(test_losses_that_the_recorder_noted),
+      SCENARIO(test_losses_of_recordings_that_were_merged),
+      SCENARIO(test_a_pause_in_the_recording),
+      SCENARIO(test_a_pause_before_the_recording),
+      SCENARIO(test_a_recorder_whose_clock_was_not_synchronized),
+      SCENARIO(test_a_recorder_that_was_not_synchronized_with_other_hosts),
+      SCENARIO(test_log_times_that_the_recorder_noted),
       SCENARIO(test_log_times_by_the_points_of_the_recorder),
       SCENARIO(test_received_log_times_by_the_points_of_the_recorder),
       SCENARIO(test_zero_stamps),

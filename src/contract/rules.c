@@ -491,6 +491,42 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'record', '/clock', '/tf', "
                              "'/tf_static', '/diagnostics', ...])",
         },
+    [TB__RULE_MESSAGES_LOST] =
+        {
+            .id = "messages-lost",
+            .severity = TB__SEVERITY_WARN,
+            .one = "messages of {subject} were lost while they were recorded",
+            .many = "messages of {count} topics were lost while they were recorded: {list}",
+            .consequence = "What is missing looks like what was never sent: gaps and rates are "
+                           "the recorder's.",
+            .remedy_ros = "ros2 bag record --max-cache-size 1073741824 {subjects}",
+            .remedy_timebase = "timebase record --max-cache-size 1073741824 {subjects}",
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'record', '--max-cache-size', "
+                             "'1073741824', ...])",
+        },
+    [TB__RULE_RECORDING_PAUSED] =
+        {
+            .id = "recording-paused",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject} was paused between its messages",
+            .many = "{count} recordings were paused between their messages: {list}",
+            .consequence = "Nothing is known of that time: gaps there are no fault of the graph.",
+            .remedy_ros = "ros2 bag record --all",
+            .remedy_timebase = "timebase record --all",
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'record', '--all'])",
+        },
+    [TB__RULE_RECORDER_UNSYNCHRONIZED] =
+        {
+            .id = "recorder-unsynchronized",
+            .severity = TB__SEVERITY_NOTE,
+            .one = "the clock of {subject}, which recorded, was not synchronized",
+            .many = "the clocks of {count} hosts, which recorded, were not synchronized: {list}",
+            .consequence = "Log times cannot be compared with the time of other hosts, or of a "
+                           "watch.",
+            .remedy_ros = "chronyc waitsync",
+            .remedy_timebase = "timebase audit",
+            .remedy_launch = "ExecuteProcess(cmd=['chronyc', 'waitsync', '60', '0.01'])",
+        },
     [TB__RULE_LOG_EVIDENCE] =
         {
             .id = "log-evidence",

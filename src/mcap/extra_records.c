@@ -14,7 +14,7 @@ static tb_status_t on_record(void *user, const tb__mcap_record_t *record, tb_err
 {
   extra_t *rest = user;
   if (record->opcode != TB__MCAP_METADATA ||
-      tb__mcap_is_rosbag2_metadata(record->content, record->size))
+      tb__mcap_is_own_metadata(record->content, record->size))
     return TB_OK;
   rest->seen++;
   rest->count->records++;

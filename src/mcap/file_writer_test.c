@@ -159,7 +159,8 @@ static void test_round_trips(void **state)
       assert_ok(try_write(output, (uint32_t)(test_random(&random) % topics), time_ns, size));
       if (test_random(&random) % 60 == 0) assert_ok(output->format->flush(output, k % 2, NULL));
     }
-    assert_ok(output->format->close(output, "version: 9\n", NULL));
+    assert_ok(
+        output->format->close(output, &(tb__bag_output_metadata_t){.text = "version: 9\n"}, NULL));
     assert_summary();
     assert_file_is(model, model_count, TB_ERR_END);
   }

@@ -53,7 +53,7 @@ tb_status_t tb__mcap_index_metadata(tb__mcap_index_t *index, const void *content
   tb__mcap_take_text(&cursor); /* its name */
   tb__mcap_cursor_t map = tb__mcap_take_map(&cursor);
   tb_status_t status = TB_OK;
-  bool is_ours = tb__mcap_is_rosbag2_metadata(content, size);
+  bool is_ours = tb__mcap_is_named(content, size, TB__MCAP_ROSBAG2);
   while (!status && !cursor.failed && tb__mcap_take_pair(&map, &key, &value)) {
     if (is_ours && tb__mcap_text_equals(key, "serialized_metadata"))
       status = replace_text(&index->metadata, value, error);
@@ -119,7 +119,7 @@ static tb_status_t on_record(void *user, const tb__mcap_record_t *record, tb_err
   tb__mcap_index_t *index = builder->index;
   tb_status_t status = TB_OK;
   if (record->opcode == TB__MCAP_METADATA) {
-    index->extra_count += !tb__mcap_is_rosbag2_metadata(record->content, record->size);
+    index->extra_count += !tb__mcap_is_own_metadata(record->content, record->size);
     status = tb__mcap_index_metadata(index, record->content, record->size, error);
     return status == TB_ERR_CORRUPT ? TB_OK : status; /* nothing that messages need */
   }

@@ -5,6 +5,7 @@
 #include "base/no_memory.h"
 #include "mcap/file_writer_inside.h"
 #include "mcap/mcap_format.h"
+#include "mcap/record.h"
 
 typedef struct mcap_output {
   tb__bag_output_t base;
@@ -63,16 +64,16 @@ static bool add_u16(tb__mcap_bytes_t *bytes, uint16_t value)
 }
 
 /* The first `count` keys with their texts. */
-static bool add_map(tb__mcap_bytes_t *bytes, int count, const char *const *keys,
+static bool add_map(tb__mcap_bytes_t *bytes, size_t count, const char *const *keys,
                     const char *const *texts)
 {
   size_t size = 0;
-  for (int i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++)
     size += 8 + strlen(keys[i]) + strlen(texts[i]);
   uint8_t *out = tb__mcap_bytes_add(bytes, 4);
   if (out) tb__mcap_put_u32(&out, (uint32_t)size);
   bool whole = out != NULL;
-  for (int i = 0; i < count && whole; i++)
+  for (size_t i = 0; i < count && whole; i++)
     whole = add_text(bytes, keys[i]) && add_text(bytes, texts[i]);
   return whole;
 }
@@ -111,10 +112,10 @@ static tb_status_t add_schema(mcap_output_t *output, const tb__bag_output_topic_
 enum { MAP_MAX = 4 };
 
 /* Callers and latching have the names of MCAP's registry for ROS 1. */
-static int describe_channel(const tb__bag_output_topic_t *topic, const char *keys[MAP_MAX],
-                            const char *texts[MAP_MAX])
+static size_t describe_channel(const tb__bag_output_topic_t *topic, const char *keys[MAP_MAX],
+                               const char *texts[MAP_MAX])
 {
-  int count = 0;
+  size_t count = 0;
   keys[count] = "offered_qos_profiles";
   texts[count++] = topic->offers;
   keys[count] = "topic_type_hash";
@@ -133,7 +134,7 @@ static tb_status_t mcap_add_topic(tb__bag_output_t *base, const tb__bag_output_t
                                   uint32_t *out_id, tb_error_t *error)
 {
   const char *keys[MAP_MAX], *texts[MAP_MAX];
-  int count = describe_channel(topic, keys, texts);
+  size_t count = describe_channel(topic, keys, texts);
   mcap_output_t *output = mcap_output(base);
   tb__mcap_bytes_t content = {0};
   uint16_t schema = 0, id = (uint16_t)(output->channel_count + 1);
@@ -190,15 +191,11 @@ static tb_status_t mcap_check(tb__bag_output_t *base, tb_error_t *error)
   return tb__mcap_writer_check(mcap_output(base)->writer, error);
 }
 
-static tb_status_t add_metadata(mcap_output_t *output, const char *metadata, tb_error_t *error)
+static tb_status_t add_record(mcap_output_t *output, const char *name, size_t count,
+                              const char *const *keys, const char *const *texts, tb_error_t *error)
 {
-  static const char *const keys[] = {"serialized_metadata", "ROS_DISTRO"};
-  const char *const texts[] = {metadata ? metadata : "", output->ros_distro};
   tb__mcap_bytes_t content = {0};
-  if (!metadata && !*output->ros_distro) return TB_OK;
-  bool whole =
-      add_text(&content, "rosbag2") &&
-      (metadata ? add_map(&content, 2, keys, texts) : add_map(&content, 1, keys + 1, texts + 1));
+  bool whole = add_text(&content, name) && add_map(&content, count, keys, texts);
   tb_status_t status =
       whole ? tb__mcap_writer_metadata(output->writer, content.at, content.size, error)
             : tb__no_memory(error);
@@ -206,7 +203,23 @@ static tb_status_t add_metadata(mcap_output_t *output, const char *metadata, tb_
   return status;
 }
 
-static tb_status_t mcap_close(tb__bag_output_t *base, const char *metadata, tb_error_t *error)
+static tb_status_t add_metadata(mcap_output_t *output, const tb__bag_output_metadata_t *metadata,
+                                tb_error_t *error)
+{
+  static const char *const keys[] = {"serialized_metadata", "ROS_DISTRO"};
+  const char *const texts[] = {metadata ? metadata->text : "", output->ros_distro};
+  size_t first = metadata ? 0 : 1;
+  tb_status_t status = TB_OK;
+  if (metadata && metadata->count > 0)
+    status = add_record(output, TB__MCAP_NOTES, metadata->count, metadata->keys, metadata->values,
+                        error);
+  if (!status && (metadata || *output->ros_distro))
+    status = add_record(output, TB__MCAP_ROSBAG2, 2 - first, keys + first, texts + first, error);
+  return status;
+}
+
+static tb_status_t mcap_close(tb__bag_output_t *base, const tb__bag_output_metadata_t *metadata,
+                              tb_error_t *error)
 {
   mcap_output_t *output = mcap_output(base);
   tb_status_t status = add_metadata(output, metadata, error);

@@ -496,9 +496,9 @@ tb_status_t tb_mcap_file_add_metadata(const char *path, const char *name, const 
 {
   if (!path || !name || (count > 0 && (!keys || !values)))
     return tb__null_argument(error, __func__);
-  if (strcmp(name, "rosbag2") == 0)
-    return tb_error_set(error, TB_ERR_INVALID,
-                        "metadata of the name rosbag2 describes the file itself");
+  if (strcmp(name, TB__MCAP_ROSBAG2) == 0 || strcmp(name, TB__MCAP_NOTES) == 0)
+    return tb_error_set(error, TB_ERR_INVALID, "metadata of the name %s describes the file itself",
+                        name);
   size_t size = 0;
   for (size_t i = 0; i < count && size <= TEXT_MAX; i++) {
     if (!keys[i] || !values[i]) return tb__null_argument(error, __func__);

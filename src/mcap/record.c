@@ -115,10 +115,16 @@ bool tb__mcap_is_metadata(const void *content, size_t size)
   return !cursor.failed && is_map_of_texts(map);
 }
 
-bool tb__mcap_is_rosbag2_metadata(const void *content, size_t size)
+bool tb__mcap_is_named(const void *content, size_t size, const char *name)
 {
   tb__mcap_cursor_t cursor = tb__mcap_cursor(content, size);
-  return tb__mcap_text_equals(tb__mcap_take_text(&cursor), "rosbag2");
+  return tb__mcap_text_equals(tb__mcap_take_text(&cursor), name);
+}
+
+bool tb__mcap_is_own_metadata(const void *content, size_t size)
+{
+  return tb__mcap_is_named(content, size, TB__MCAP_ROSBAG2) ||
+         tb__mcap_is_named(content, size, TB__MCAP_NOTES);
 }
 
 static tb__mcap_compression_t compression_of(tb__mcap_text_t name)

@@ -137,8 +137,13 @@ bool tb__mcap_parse_schema(const void *content, size_t size, tb__mcap_schema_t *
 bool tb__mcap_parse_channel(const void *content, size_t size, tb__mcap_channel_t *out);
 bool tb__mcap_parse_message(const void *content, size_t size, tb__mcap_message_t *out);
 bool tb__mcap_is_metadata(const void *content, size_t size);
-/* rosbag2's own, which describes the file that it is in. */
-bool tb__mcap_is_rosbag2_metadata(const void *content, size_t size);
+/* The names of records that the writer of a file makes itself: rosbag2's, with metadata.yaml, and
+ * what a recording says of how it was made. */
+#define TB__MCAP_ROSBAG2 "rosbag2"
+#define TB__MCAP_NOTES   "timebase"
+bool tb__mcap_is_named(const void *content, size_t size, const char *name);
+/* One of the two. */
+bool tb__mcap_is_own_metadata(const void *content, size_t size);
 bool tb__mcap_parse_statistics(const void *content, size_t size, tb__mcap_statistics_t *out);
 bool tb__mcap_parse_chunk_index(const void *content, size_t size, tb__mcap_chunk_index_t *out);
 bool tb__mcap_parse_footer(const void *content, size_t size, tb__mcap_footer_t *out);

@@ -23,7 +23,7 @@ typedef struct summary {
   tb__mcap_index_t *index;
   uint64_t start; /* of the summary */
   uint64_t metadata_offset, metadata_length;
-  uint32_t rosbag2_records;
+  uint32_t own_records;
   bool has_statistics;
   tb__mcap_statistics_t statistics;
   uint8_t *counts; /* the bytes of its counts */
@@ -213,8 +213,9 @@ static tb_status_t take_metadata_index(summary_t *summary, uint64_t at, const vo
   if (cursor.failed || offset > summary->start || length > summary->start - offset ||
       length < TB__MCAP_HEAD_SIZE)
     return corrupt(summary, at, "an entry of the metadata index is damaged", error);
-  if (!tb__mcap_text_equals(name, "rosbag2")) return TB_OK;
-  summary->rosbag2_records++;
+  summary->own_records += tb__mcap_text_equals(name, TB__MCAP_NOTES);
+  if (!tb__mcap_text_equals(name, TB__MCAP_ROSBAG2)) return TB_OK;
+  summary->own_records++;
   if (offset < summary->metadata_offset) return TB_OK;
   summary->metadata_offset = offset;
   summary->metadata_length = length;
@@ -339,8 +340,8 @@ static tb_status_t use_statistics(summary_t *summary, tb_error_t *error)
   index->start_ns = statistics->start_ns;
   index->end_ns = statistics->end_ns;
   index->extra_count = statistics->attachment_count;
-  if (statistics->metadata_count > summary->rosbag2_records)
-    index->extra_count += statistics->metadata_count - summary->rosbag2_records;
+  if (statistics->metadata_count > summary->own_records)
+    index->extra_count += statistics->metadata_count - summary->own_records;
   return take_counts(summary, error);
 }
 

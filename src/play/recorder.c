@@ -31,9 +31,18 @@ static tb_status_t check_options(const tb_recorder_options_t *options, tb_error_
 static tb_status_t open_bag(tb_recorder_t *recorder, const char *path, tb_error_t *error)
 {
   tb_bag_writer_options_t bag = recorder->options.bag;
+  tb__provenance_notes_t provenance;
   if (!bag.storage_id) bag.storage_id = TB_RECORDER_STORAGE;
   recorder->is_ros1 = strcmp(bag.storage_id, "rosbag1") == 0;
-  return tb_bag_writer_create(path, &bag, &recorder->bag, error);
+  tb_status_t status = tb__recorder_provenance_begin(&recorder->options, &provenance, error);
+  if (status) return status;
+  bag.notes = provenance.notes;
+  bag.note_count = provenance.count;
+  bag.on_split = tb__recorder_on_split;
+  bag.user = recorder;
+  status = tb_bag_writer_create(path, &bag, &recorder->bag, error);
+  free(provenance.notes);
+  return status;
 }
 
 static void topic_destroy(tb__recorder_topic_t *topic)
@@ -95,6 +104,7 @@ tb_status_t tb_recorder_create_sized(const char *path, const tb_recorder_options
   recorder->file_count = 1;
   status = open_bag(recorder, path, error);
   if (!status) {
+    if (options->start_paused) tb__recorder_event(recorder, TB__EVENT_PAUSED);
     status = start(recorder, error);
     tb_status_t closed = status ? tb_bag_writer_close(recorder->bag, NULL) : TB_OK;
     (void)closed; /* the first failure is reported */
@@ -239,8 +249,9 @@ void tb_recorder_pause(tb_recorder_t *recorder)
   if (!recorder) return;
   if (tb__is_forked()) return;
   tb__mutex_lock(&recorder->mutex);
-  atomic_store(&recorder->paused, true);
+  bool was_paused = atomic_exchange(&recorder->paused, true);
   tb__mutex_unlock(&recorder->mutex);
+  if (!was_paused) tb__recorder_event(recorder, TB__EVENT_PAUSED);
 }
 
 void tb_recorder_resume(tb_recorder_t *recorder)
@@ -248,9 +259,10 @@ void tb_recorder_resume(tb_recorder_t *recorder)
   if (!recorder) return;
   if (tb__is_forked()) return;
   tb__mutex_lock(&recorder->mutex);
-  atomic_store(&recorder->paused, false);
+  bool was_paused = atomic_exchange(&recorder->paused, false);
   if (!recorder->stopped) tb__recorder_admit_early_locked(recorder);
   tb__mutex_unlock(&recorder->mutex);
+  if (was_paused) tb__recorder_event(recorder, TB__EVENT_RESUMED);
   tb__recorder_wake(recorder);
 }
 

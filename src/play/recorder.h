@@ -19,7 +19,25 @@ typedef enum tb__record_kind {
   TB__RECORD_SPLIT,    /* `bytes` is a tb__record_done_t */
   TB__RECORD_SNAPSHOT, /* the same: everything before it is to be flushed */
   TB__RECORD_JUMP,     /* of the clock: `bytes` is a tb_jump_t */
+  TB__RECORD_NOTE,     /* for custom_data: a key and a value, each with its NUL */
+  TB__RECORD_EVENT,    /* `bytes` is a tb__recorder_event_at_t */
 } tb__record_kind_t;
+
+/* What the recorder notes of itself, with the time. */
+typedef enum tb__recorder_event {
+  TB__EVENT_PAUSED,
+  TB__EVENT_RESUMED,
+  TB__EVENT_SPLIT,
+  TB__EVENT_SNAPSHOT,
+  TB__EVENT_DISK_FAILED,
+  TB__EVENT_DISK_RECOVERED,
+  TB__EVENT_REMOVED, /* a file, for others */
+} tb__recorder_event_t;
+
+typedef struct tb__recorder_event_at {
+  tb__recorder_event_t event;
+  int64_t at_ns; /* system time */
+} tb__recorder_event_at_t;
 
 /* Called when an order has been carried out. */
 typedef struct tb__record_done {
@@ -57,7 +75,8 @@ typedef struct tb__recorder_topic {
   _Atomic uint64_t skipped_paused;
   _Atomic uint64_t skipped_early;
   _Atomic uint64_t pushed_out;
-  _Atomic uint64_t bytes; /* that were taken */
+  _Atomic int64_t first_lost_ns, last_lost_ns; /* system time; 0: nothing was lost */
+  _Atomic uint64_t bytes;                      /* that were taken */
 } tb__recorder_topic_t;
 
 struct tb_recorder {
@@ -95,6 +114,8 @@ struct tb_recorder {
   int64_t retry_delay_ns; /* doubles with each that fails */
   size_t jumps_topic;     /* SIZE_MAX: not there yet */
   unsigned notes;         /* of jumps */
+  unsigned events;        /* noted */
+  int64_t paused_ns;      /* system time of the last pause that was noted; 0: none */
   bool joined;
   bool is_ros1; /* a bag of ROS 1, whose messages are serialized otherwise */
 };
@@ -118,7 +139,34 @@ void tb__record_free(tb_recorder_t *recorder, tb__record_t *record);
 tb__recorder_topic_t *tb__recorder_topic(tb_recorder_t *recorder, size_t index);
 void tb__recorder_wake(tb_recorder_t *recorder);
 
-/* recorder_writer.c: the thread; `user` is the recorder. */
+/* recorder_provenance.c */
+#define TB__PROVENANCE_TEXT_SIZE 512
+#define TB__EVENT_DETAIL_MAX     300
+typedef struct tb__provenance_notes {
+  tb_bag_note_t *notes; /* those of the options first; to be freed */
+  size_t count;
+  char host[TB__PROVENANCE_TEXT_SIZE], system[TB__PROVENANCE_TEXT_SIZE],
+      sync[TB__PROVENANCE_TEXT_SIZE];
+} tb__provenance_notes_t;
+/* For the first metadata.yaml. */
+tb_status_t tb__recorder_provenance_begin(const tb_recorder_options_t *options,
+                                          tb__provenance_notes_t *out,
+                                          tb_error_t *error) TB_WARN_UNUSED;
+/* Any thread; nothing with no_provenance. */
+TB_PRIVATE_API void tb__recorder_note(tb_recorder_t *recorder, const char *key, const char *value);
+void tb__recorder_event(tb_recorder_t *recorder, tb__recorder_event_t event);
+/* A message of the topic was lost now. */
+void tb__recorder_lost(tb__recorder_topic_t *topic);
+/* The writer's thread; `detail` may be NULL. */
+void tb__recorder_write_note(tb_recorder_t *recorder, const char *texts);
+void tb__recorder_write_event(tb_recorder_t *recorder, tb__recorder_event_t event, int64_t at_ns,
+                              const char *detail);
+void tb__recorder_write_losses(tb_recorder_t *recorder);
+/* Before the last metadata.yaml. */
+void tb__recorder_provenance_end(tb_recorder_t *recorder);
+
+/* recorder_writer.c: the thread, and what its bag calls; `user` is the recorder. */
+void tb__recorder_on_split(const char *closed, const char *opened, void *user);
 void *tb__recorder_run(void *user);
 
 #endif

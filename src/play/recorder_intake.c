@@ -402,6 +402,12 @@ static tb_status_t take(tb_recorder_t *recorder, size_t index, const tb_recorder
   return status;
 }
 
+static void count_lost(tb__recorder_topic_t *topic, _Atomic uint64_t *counter, uint64_t count)
+{
+  atomic_fetch_add(counter, count);
+  tb__recorder_lost(topic);
+}
+
 tb_status_t tb_recorder_take_sized(tb_recorder_t *recorder, size_t index,
                                    const tb_recorder_message_t *message, size_t message_size)
 {
@@ -417,7 +423,7 @@ tb_status_t tb_recorder_take_sized(tb_recorder_t *recorder, size_t index,
   }
   tb_status_t status = take(recorder, index, message);
   if (status == TB_ERR_LIMIT || status == TB_ERR_NO_MEMORY)
-    atomic_fetch_add(&topic->lost_in_queue, 1);
+    count_lost(topic, &topic->lost_in_queue, 1);
   else if (!status)
     atomic_fetch_add_explicit(&topic->bytes, message->size, memory_order_relaxed);
   return status;
@@ -428,7 +434,7 @@ void tb_recorder_note_lost(tb_recorder_t *recorder, size_t index, uint64_t count
   if (!recorder) return;
   if (tb__is_forked()) return;
   tb__recorder_topic_t *topic = tb__recorder_topic(recorder, index);
-  if (topic) atomic_fetch_add(&topic->lost_on_the_way, count);
+  if (topic && count > 0) count_lost(topic, &topic->lost_on_the_way, count);
 }
 
 static void put_jump(tb_recorder_t *recorder, const tb_jump_t *jump)

@@ -39,7 +39,8 @@ static void publish_extent(tb_recorder_t *recorder)
 /* What was tried and is not in the file. */
 static void count_losses(tb__recorder_topic_t *topic)
 {
-  atomic_store(&topic->lost_in_file, topic->tried - atomic_load(&topic->written));
+  uint64_t lost = topic->tried - atomic_load(&topic->written);
+  if (lost > atomic_exchange(&topic->lost_in_file, lost)) tb__recorder_lost(topic);
 }
 
 /* After a failure, which may have taken messages with it that had been counted. */
@@ -76,6 +77,8 @@ static void fail(tb_recorder_t *recorder, const tb_error_t *error)
   recount(recorder);
   publish_extent(recorder);
   if (!again)
+    tb__recorder_write_event(recorder, TB__EVENT_DISK_FAILED, tb__system_now_ns(), error->text);
+  if (!again)
     tb__log(TB_LOG_ERROR, "recorder: %s: messages are lost until another file can be written",
             error->text);
 }
@@ -89,6 +92,20 @@ static void set_mended(tb_recorder_t *recorder)
 {
   recorder->retry_ns = INT64_MAX;
   set_broken(recorder, false, NULL);
+  tb__recorder_write_event(recorder, TB__EVENT_DISK_RECOVERED, tb__system_now_ns(), NULL);
+}
+
+/* `opened` is empty at the end. */
+void tb__recorder_on_split(const char *closed, const char *opened, void *user)
+{
+  tb_recorder_t *recorder = user;
+  const char *slash = strrchr(opened, '/');
+  if (*opened)
+    tb__recorder_write_event(recorder, TB__EVENT_SPLIT, tb__system_now_ns(),
+                             slash ? slash + 1 : opened);
+  tb__recorder_write_losses(recorder);
+  if (recorder->options.bag.on_split)
+    recorder->options.bag.on_split(closed, opened, recorder->options.bag.user);
 }
 
 /* True: the bag can be written to. */
@@ -284,6 +301,7 @@ static void report_done(const tb__record_t *order, tb_status_t status)
 static void write_record(tb_recorder_t *recorder, tb__record_t *record)
 {
   tb_jump_t jump;
+  tb__recorder_event_at_t event;
   switch (record->kind) {
   case TB__RECORD_MESSAGE:
     write_message(recorder, record);
@@ -295,11 +313,19 @@ static void write_record(tb_recorder_t *recorder, tb__record_t *record)
     report_done(record, split(recorder));
     break;
   case TB__RECORD_SNAPSHOT:
+    tb__recorder_write_event(recorder, TB__EVENT_SNAPSHOT, tb__system_now_ns(), NULL);
     report_done(record, flush(recorder, TB_BAG_FLUSH_KERNEL));
     break;
   case TB__RECORD_JUMP:
     memcpy(&jump, record->bytes, sizeof jump);
     write_jump(recorder, &jump);
+    break;
+  case TB__RECORD_NOTE:
+    tb__recorder_write_note(recorder, (const char *)record->bytes);
+    break;
+  case TB__RECORD_EVENT:
+    memcpy(&event, record->bytes, sizeof event);
+    tb__recorder_write_event(recorder, event.event, event.at_ns, NULL);
     break;
   }
 }
@@ -382,9 +408,12 @@ static void finish(tb_recorder_t *recorder)
   drop_rest(recorder);
   flush(recorder,
         recorder->options.fsync_interval.ns > 0 ? TB_BAG_FLUSH_DISK : TB_BAG_FLUSH_KERNEL);
+  tb__recorder_provenance_end(recorder);
   if (tb__bag_writer_finish(recorder->bag, &error) != TB_OK) {
     set_broken(recorder, true, &error);
     recount(recorder);
+    tb__recorder_write_losses(recorder);
+    (void)!tb__writer_save_metadata(recorder->bag, NULL); /* the first failure is reported */
   }
   tb__bag_writer_free(recorder->bag);
   recorder->bag = NULL;

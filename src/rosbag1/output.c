@@ -73,7 +73,8 @@ static tb_status_t rosbag1_check(tb__bag_output_t *base, tb_error_t *error)
   return tb__rosbag1_writer_check(writer_of(base), error);
 }
 
-static tb_status_t rosbag1_close(tb__bag_output_t *base, const char *metadata, tb_error_t *error)
+static tb_status_t rosbag1_close(tb__bag_output_t *base, const tb__bag_output_metadata_t *metadata,
+                                 tb_error_t *error)
 {
   (void)metadata;
   tb_status_t status = tb__rosbag1_writer_close(writer_of(base), error);

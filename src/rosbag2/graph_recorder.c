@@ -30,6 +30,7 @@ static tb_status_t open_parts(tb_ros2_recorder_t *recorder, const char *path,
   if (!status) status = tb_recorder_create(path, &core, &recorder->core, error);
   if (!status && !options->no_services)
     status = tb__recorder_services_create(recorder, core.snapshot_mode, error);
+  if (!status) tb__record_node_note(recorder);
   if (!status) status = tb__record_transport_start(recorder, error);
   return status;
 }
@@ -117,5 +118,6 @@ void tb_ros2_recorder_destroy(tb_ros2_recorder_t *recorder)
   tb_ros2_publisher_destroy(recorder->events);
   tb_qos_overrides_destroy(recorder->overrides);
   tb__topic_filter_fini(&recorder->filter);
+  free(recorder->publishers);
   free(recorder);
 }

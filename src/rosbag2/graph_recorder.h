@@ -42,6 +42,12 @@ typedef struct tb__record_topic {
   bool reported_gap; /* one that was not believed was reported */
 } tb__record_topic_t;
 
+/* One that the recording names. */
+typedef struct tb__record_publisher {
+  tb__guid_t guid;
+  bool is_noted, is_named; /* with its node, which may be announced later than the publisher */
+} tb__record_publisher_t;
+
 typedef struct tb__recorder_service {
   tb_ros2_recorder_t *recorder;
   const struct tb__recorder_service_kind *kind;
@@ -63,7 +69,9 @@ struct tb_ros2_recorder {
   tb__thread_t thread; /* follows the graph */
   bool has_thread;
   _Atomic bool stopping;
-  tb__record_topic_t *topics; /* of that thread, until it is joined */
+  tb__record_topic_t *topics; /* of that thread, until it is joined; so are the publishers */
+  tb__record_publisher_t *publishers;
+  size_t publisher_count;
 
   tb_ros2_publisher_t *events;
   tb__recorder_service_t services[TB__RECORDER_SERVICES];
@@ -74,6 +82,12 @@ tb_status_t tb__record_transport_start(tb_ros2_recorder_t *recorder,
                                        tb_error_t *error) TB_WARN_UNUSED;
 /* After it nothing is taken any more. */
 void tb__record_transport_stop(tb_ros2_recorder_t *recorder);
+
+/* record_publishers.c: adds those of a topic that are new, or whose nodes are known now. */
+void tb__record_publishers_note(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *graph,
+                                const tb_ros2_graph_endpoint_t *publishers, size_t count);
+/* Whether the recorder is on simulated time. */
+void tb__record_node_note(tb_ros2_recorder_t *recorder);
 
 tb_status_t tb__recorder_events_create(tb_ros2_recorder_t *recorder,
                                        tb_error_t *error) TB_WARN_UNUSED;

@@ -360,6 +360,9 @@ static void look(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *g
   topic_view_t view;
   for (size_t i = 0; i < graph->endpoint_count; i += view.all) {
     view = topic_at(graph, i);
+    if (view.first->kind == TB_ROS2_ENDPOINT_TOPIC &&
+        strcmp(view.first->name, TB__CLOCK_TOPIC) == 0)
+      tb__record_publishers_note(recorder, graph, view.first, view.publishers);
     if (view.first->kind != TB_ROS2_ENDPOINT_TOPIC ||
         !tb__topic_filter_wants(&recorder->filter, view.first->name, view.first->type))
       continue;
@@ -368,7 +371,9 @@ static void look(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *g
       topic_begin(recorder, view.first, of_one_type(view.first, view.publishers));
       topic = topic_find(recorder, view.first->name);
     }
-    if (topic) check_publishers(topic, view.first, view.publishers);
+    if (!topic) continue;
+    check_publishers(topic, view.first, view.publishers);
+    tb__record_publishers_note(recorder, graph, view.first, view.publishers);
   }
 }
 

@@ -379,11 +379,12 @@ static tb_status_t insert_metadata(sqlite_output_t *output, const char *metadata
   return status ? status : commit(output, error);
 }
 
-static tb_status_t sqlite_close(tb__bag_output_t *base, const char *metadata, tb_error_t *error)
+static tb_status_t sqlite_close(tb__bag_output_t *base, const tb__bag_output_metadata_t *metadata,
+                                tb_error_t *error)
 {
   sqlite_output_t *output = sqlite_output(base);
   tb_status_t status = commit(output, error);
-  if (!status && metadata) status = insert_metadata(output, metadata, error);
+  if (!status && metadata) status = insert_metadata(output, metadata->text, error);
   if (status) sqlite3_exec(output->database, "ROLLBACK", NULL, NULL, NULL);
   sqlite3_finalize(output->insert);
   sqlite3_finalize(output->page_count);

@@ -59,6 +59,14 @@ static inline bool tb__bag_offers_latch(const char *offers)
   return strstr(offers, "transient_local") || strstr(offers, "durability: 1");
 }
 
+/* What a file shall carry of its recording. */
+typedef struct tb__bag_output_metadata {
+  const char *text;          /* of metadata.yaml */
+  const char *const *keys;   /* notes with a record of their own, where the format has such */
+  const char *const *values; /* of them */
+  size_t count;
+} tb__bag_output_metadata_t;
+
 struct tb__bag_output_format {
   const char *id;        /* as in metadata.yaml: "sqlite3", "mcap" */
   const char *extension; /* ".db3", ".mcap" */
@@ -78,9 +86,9 @@ struct tb__bag_output_format {
   uint64_t (*size)(const tb__bag_output_t *output); /* of the file, with what is buffered */
   /* TB_ERR_TRUNCATED: the file is shorter than what was written to it. Also after a failure. */
   tb_status_t (*check)(tb__bag_output_t *output, tb_error_t *error);
-  /* `metadata`: the text of metadata.yaml that the file shall carry, or NULL. Frees on failure
-   * too. */
-  tb_status_t (*close)(tb__bag_output_t *output, const char *metadata, tb_error_t *error);
+  /* `metadata` may be NULL. Frees on failure too. */
+  tb_status_t (*close)(tb__bag_output_t *output, const tb__bag_output_metadata_t *metadata,
+                       tb_error_t *error);
 };
 
 #endif

@@ -115,7 +115,8 @@ static int write_file(const char *folder, const char *name,
     status =
         output->format->write(output, ids[place % 3], time_ns, time_ns - 5, data, size, &error);
   }
-  tb_status_t closed = output->format->close(output, "", status ? NULL : &error);
+  tb_status_t closed = output->format->close(output, &(tb__bag_output_metadata_t){.text = ""},
+                                             status ? NULL : &error);
   return fclose(list) || status || closed ? fail(error.text) : 0;
 }
 

@@ -607,6 +607,22 @@ class ConvertTest(BagTest):
         self.run_bag("convert", out, third, "-o", self.path("again"), "-s", "sqlite3")
         self.assertEqual(self.notes(self.path("again")), notes + ["jump (3): three"])
 
+    def test_how_a_recording_was_made_is_kept_with_what_was_done(self):
+        bags = [bag_make(self.path(name), count=10, first=first) for name, first in (("one", 0), ("two", 20))]
+        for bag, host in zip(bags, ("robot", "desk")):
+            with open(os.path.join(bag, "metadata.yaml"), "a", encoding="utf-8") as file:
+                file.write(f"  custom_data:\n    timebase.recorder: a test\n    timebase.host: {host}\n")
+        self.run_bag("cut", bags[0], "-o", self.path("cut"), "--end", "+5ns")
+        result = self.run_bag("merge", self.path("cut"), bags[1], "-o", self.path("out"), "-s", "mcap")
+        self.assertEqual(result.stderr, "")
+        made = self.run_bag("info", self.path("out")).stdout.split("provenance:")[1]
+        for line in ("recorder: a test", "host: robot", "host (2): desk"):
+            self.assertIn(f" {line}\n", made)
+        self.assertRegex(made, r" rewritten: verb=cut messages=\d+ end_ns=\d+ by=timebase ")
+        self.assertRegex(made, r" rewritten \(2\): verb=merge messages=\d+ by=timebase ")
+        listed = self.run_bag("list", "metadata", self.path("out", "out_0.mcap")).stdout
+        self.assertEqual(listed.count(": timebase\n  timebase.recorder: a test\n"), 1, listed)
+
     def notes(self, bag):
         text = self.run_bag("info", bag).stdout
         return [line.strip() for line in text[text.index("notes:") + 6 : text.index("topics:")].splitlines()]

@@ -134,6 +134,8 @@ class RecordTest(CommandTest):
         self.assertIn("durability: transient_local", metadata)
         self.assertIn("RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18", metadata)
         self.assertNotIn("/other", metadata)
+        self.assertRegex(metadata, r"timebase\.publisher\.\d+: .*topic=/a type=std_msgs/msg/String.* middleware=Cyclone DDS")
+        self.assertRegex(metadata, r"timebase\.use_sim_time: .?false")
         database = sqlite3.connect(self.files()[0])
         self.addCleanup(database.close)
         self.assertEqual(

@@ -1,16 +1,18 @@
 /* Whether this host's system clock follows others, as the kernel has it. */
-#ifndef TB_CLI_SYSTEM_SYNC_H
-#define TB_CLI_SYSTEM_SYNC_H
+#ifndef TB_PLATFORM_SYSTEM_SYNC_H
+#define TB_PLATFORM_SYSTEM_SYNC_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct system_sync {
+#include "base/private_api.h"
+
+typedef struct tb__system_sync {
   bool is_synchronized;
   int64_t max_error_ns; /* -1: not known */
-} system_sync_t;
+} tb__system_sync_t;
 
 /* adjtimex; changes nothing. */
-system_sync_t system_sync_read(void);
+TB_PRIVATE_API tb__system_sync_t tb__system_sync_read(void);
 
 #endif
