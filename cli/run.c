@@ -22,6 +22,7 @@ enum {
   OPTION_PRINT_ENV,
   OPTION_CHECK,
   OPTION_JSON,
+  OPTION_WALL_TIMERS,
 };
 
 static bool take_source(const command_t *command, run_arguments_t *arguments)
@@ -79,6 +80,9 @@ static int parse_option(const command_t *command, int option, char **argv,
   case OPTION_JSON:
     arguments->json = true;
     break;
+  case OPTION_WALL_TIMERS:
+    arguments->wall_timers = true;
+    break;
   default:
     return command_bad_option(command, option, argv);
   }
@@ -130,6 +134,7 @@ static int parse(const command_t *command, int argc, char **argv, run_arguments_
       {"print-env", no_argument, NULL, OPTION_PRINT_ENV},
       {"check", no_argument, NULL, OPTION_CHECK},
       {"json", no_argument, NULL, OPTION_JSON},
+      {"wall-timers", no_argument, NULL, OPTION_WALL_TIMERS},
       {"help", no_argument, NULL, 'h'},
       {0},
   };
@@ -228,6 +233,7 @@ const command_t command_run = {
         "begins\n"
         "  --node NAME      with --require: unless the process of node NAME does; may be repeated\n"
         "  --limit D        how long that may take (default 10s)\n"
+        "  --wall-timers    put timers of steady clocks (create_wall_timer) on that time too\n"
         "  --print-env      print the settings for a shell instead: eval \"$(timebase run "
         "--source\n"
         "                   shm:sim --print-env)\"\n"

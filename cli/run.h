@@ -19,7 +19,7 @@ typedef struct run_arguments {
   relay_kind_t relay;
   const char *name; /* under which /clock is shared; NULL: the default */
   int domain;       /* -1: ROS_DOMAIN_ID */
-  bool require, print_env, check, json;
+  bool require, print_env, check, json, wall_timers;
   const char *nodes[RUN_NODES_MAX];
   int node_count;
   tb_duration_t limit;
@@ -45,6 +45,7 @@ typedef struct run_environment {
   char *source;  /* of TIMEBASE_SOURCE */
   char *preload; /* of LD_PRELOAD; NULL: unchanged */
   char *library; /* libtimebase-rcl.so; NULL: not found */
+  bool wall_timers;
 } run_environment_t;
 
 /* EXIT_OK, or a message has been printed. Release it either way. */

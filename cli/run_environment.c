@@ -10,7 +10,8 @@
 #include "run.h"
 #include "text.h"
 
-#define LIBRARY "libtimebase-rcl.so"
+#define LIBRARY     "libtimebase-rcl.so"
+#define WALL_TIMERS "TIMEBASE_WALL_TIMERS"
 
 static char *path_in(const char *folder, size_t length, const char *rest)
 {
@@ -70,6 +71,7 @@ int run_environment_find(const command_t *command, const run_arguments_t *argume
                          const run_relay_t *relay, run_environment_t *out)
 {
   out->source = relay ? path_in("shm:", 4, run_relay_name(relay)) : strdup(arguments->source);
+  out->wall_timers = arguments->wall_timers;
   if (!out->source) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   out->library = find_library();
   if (!out->library) {
@@ -107,12 +109,14 @@ void run_environment_print(const run_environment_t *environment)
 {
   print_export("TIMEBASE_SOURCE", environment->source);
   if (environment->preload) print_export("LD_PRELOAD", environment->preload);
+  if (environment->wall_timers) print_export(WALL_TIMERS, "1");
 }
 
 int run_environment_set(const command_t *command, const run_environment_t *environment)
 {
   if (setenv("TIMEBASE_SOURCE", environment->source, 1) ||
-      (environment->preload && setenv("LD_PRELOAD", environment->preload, 1)))
+      (environment->preload && setenv("LD_PRELOAD", environment->preload, 1)) ||
+      (environment->wall_timers && setenv(WALL_TIMERS, "1", 1)))
     return command_failed(command, TB_ERR_NO_MEMORY, NULL);
   return EXIT_OK;
 }

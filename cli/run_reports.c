@@ -62,6 +62,7 @@ typedef struct report {
   char command[1024], program[1024];
   long long process;
   long long made; /* ROS clocks */
+  long long ros_timers, wall_timers, wall_moved;
 } report_t;
 
 /* Where the value of the field begins. Inside of a string each quote has a backslash before it, so
@@ -120,6 +121,9 @@ static bool parse(const char *line, report_t *out)
   take_list(line, "functions", out->functions, sizeof out->functions);
   out->process = number_of(line, "pid");
   out->made = number_of(line, "ros_clocks_made");
+  out->ros_timers = number_of(line, "ros_timers_made");
+  out->wall_timers = number_of(line, "wall_timers_made");
+  out->wall_moved = number_of(line, "wall_timers_on_shared_time");
   return out->event[0] != '\0';
 }
 
@@ -197,6 +201,20 @@ static void take(const report_t *report, const char *line, void *user)
   more[printing->count++] = *report;
 }
 
+/* At the end of a process: before, its timers are still to be made. */
+static void print_timers(const report_t *report)
+{
+  long long count = report->ros_timers + report->wall_timers;
+  if (strcmp(report->event, "exit") != 0 || count == 0) return;
+  text_out("  made %lld timer%s: %lld of ROS clocks", count, count == 1 ? "" : "s",
+           report->ros_timers);
+  if (report->wall_timers > 0)
+    text_out(", %lld wall timer%s (%s)", report->wall_timers, report->wall_timers == 1 ? "" : "s",
+             report->wall_moved ? "on the shared time"
+                                : "on wall time; --wall-timers puts them on the shared time");
+  text_out("\n");
+}
+
 static void print_process(const report_t *report)
 {
   text_out("process %lld: ", report->process);
@@ -207,6 +225,7 @@ static void print_process(const report_t *report)
     text_out("  follows %s: %lld ROS clock%s, of rcl %s%s%s%s\n", report->source, report->made,
              report->made == 1 ? "" : "s", report->rcl, report->version[0] ? " " : "",
              report->version, strcmp(report->event, "exit") ? "; its end was not reported" : "");
+  print_timers(report);
 }
 
 /* They are the same in each process that follows. */

@@ -12,9 +12,22 @@ typedef struct shared_mapping {
   char name[65]; /* of the page that it reads; "": none */
 } shared_mapping_t;
 
+/* A process that shows the names of its nodes (src/rcl/node_names.h). */
+typedef struct shared_node_names {
+  struct shared_node_names *next;
+  uint64_t process;
+  char *names; /* each with a newline before and after it */
+} shared_node_names_t;
+
+typedef struct shared_names {
+  bool are_read; /* when the first participant has not announced its process */
+  shared_node_names_t *first;
+} shared_names_t;
+
 typedef struct shared_times {
   tb_shm_readers_t *readers; /* NULL: not known */
   shared_mapping_t **mappings;
+  shared_names_t *names; /* NULL: out of memory */
   char host_name[65];
 } shared_times_t;
 
@@ -27,9 +40,11 @@ typedef enum shared_time {
 void shared_times_read(shared_times_t *out);
 void shared_times_release(shared_times_t *times);
 
-/* Of the process of a participant: it is in the list beside the page, or, before the time has had a
- * publisher, after that has ended, and where the list is full or may not be written, it has the
- * page in its memory. *out_name (may be NULL): of the time, if followed; else NULL. */
+/* Of the process of a participant, which it has announced (Cyclone DDS does), or which shows the
+ * names of its nodes, as libtimebase-rcl.so lets it: it is in the list beside the page, or, before
+ * the time has had a publisher, after that has ended, and where the list is full or may not be
+ * written, it has the page in its memory. *out_name (may be NULL): of the time, if followed; else
+ * NULL. */
 shared_time_t shared_times_of(const shared_times_t *times, const tb_ros2_graph_snapshot_t *snapshot,
                               const uint8_t participant_guid[16], const char **out_name);
 

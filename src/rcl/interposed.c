@@ -6,9 +6,11 @@
 
 #include "rcl/jump_callback.h"
 #include "rcl/librcl.h"
+#include "rcl/node_names.h"
 #include "rcl/note.h"
 #include "rcl/ros_clock.h"
 #include "rcl/timer_schedule.h"
+#include "rcl/wall_timers.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -32,6 +34,8 @@ const char *const tb__interposed_names[TB__INTERPOSED_COUNT] = {
     "rcl_timer_reset",
     "rcl_timer_cancel",
     "rcl_timer_is_ready",
+    "rcl_node_init",
+    "rcl_node_fini",
 };
 
 /* Hands a call on, also one of a function that this release does not have. */
@@ -187,12 +191,25 @@ static bool begins_timer(const rcl_timer_t *timer, const rcl_clock_t *clock)
   return true;
 }
 
+static _Thread_local bool is_in_init __attribute__((tls_model("initial-exec")));
+
+/* False: this is librcl's own call inside of one. */
+static bool enter_init(rcl_clock_t **clock)
+{
+  if (is_in_init) return false;
+  is_in_init = true;
+  *clock = tb__wall_timers_clock(*clock);
+  return true;
+}
+
 EXPORTED rcl_ret_t rcl_timer_init(rcl_timer_t *timer, rcl_clock_t *clock, rcl_context_t *context,
                                   int64_t period, rcl_timer_callback_t callback,
                                   rcl_allocator_t allocator)
 {
+  bool is_outer = enter_init(&clock);
   bool begins = begins_timer(timer, clock);
   rcl_ret_t code = hand_on_init(timer, clock, context, period, callback, allocator);
+  is_in_init = !is_outer;
   if (begins) tb__rcl_timer_making_end(timer, code == RCL_RET_OK);
   return code;
 }
@@ -201,8 +218,10 @@ EXPORTED rcl_ret_t rcl_timer_init2(rcl_timer_t *timer, rcl_clock_t *clock, rcl_c
                                    int64_t period, rcl_timer_callback_t callback,
                                    rcl_allocator_t allocator, bool autostart)
 {
+  bool is_outer = enter_init(&clock);
   bool begins = begins_timer(timer, clock);
   rcl_ret_t code = hand_on_init2(timer, clock, context, period, callback, allocator, autostart);
+  is_in_init = !is_outer;
   if (begins) tb__rcl_timer_making_end(timer, code == RCL_RET_OK);
   return code;
 }
@@ -275,4 +294,41 @@ EXPORTED rcl_ret_t rcl_timer_is_ready(const rcl_timer_t *timer, bool *is_ready)
   rcl_guard_condition_t *condition = rcl->timer_get_guard_condition(timer);
   if (condition) (void)rcl->trigger_guard_condition(condition);
   return code;
+}
+
+/* ---- nodes ---- */
+
+static rcl_ret_t hand_on_node_init(rcl_node_t *node, const char *name, const char *name_space,
+                                   rcl_context_t *context, const rcl_node_options_t *options)
+{
+  HAND_ON(node_init, node, name, name_space, context, options);
+}
+
+static rcl_ret_t hand_on_node_fini(rcl_node_t *node)
+{
+  HAND_ON(node_fini, node);
+}
+
+/* As remapped; NULL: it is no node, or this process follows nothing. */
+static const char *name_of(const rcl_node_t *node)
+{
+  if (!node || !tb__shared_time_is_followed()) return NULL;
+  const tb__librcl_t *rcl = tb__librcl();
+  return rcl->node_get_fully_qualified_name ? rcl->node_get_fully_qualified_name(node) : NULL;
+}
+
+EXPORTED rcl_ret_t rcl_node_init(rcl_node_t *node, const char *name, const char *name_space,
+                                 rcl_context_t *context, const rcl_node_options_t *options)
+{
+  rcl_ret_t code = hand_on_node_init(node, name, name_space, context, options);
+  const char *full_name = code == RCL_RET_OK ? name_of(node) : NULL;
+  if (full_name) tb__node_names_add(full_name);
+  return code;
+}
+
+EXPORTED rcl_ret_t rcl_node_fini(rcl_node_t *node)
+{
+  const char *full_name = name_of(node);
+  if (full_name) tb__node_names_remove(full_name);
+  return hand_on_node_fini(node);
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define TB__INTERPOSED_COUNT ((size_t)19)
+#define TB__INTERPOSED_COUNT ((size_t)21)
 extern const char *const tb__interposed_names[TB__INTERPOSED_COUNT];
 
 #endif

@@ -48,6 +48,9 @@ static const struct {
     FIELD(timer_get_guard_condition),
     FIELD(trigger_guard_condition),
     FIELD(timer_get_callback_data),
+    FIELD(node_init),
+    FIELD(node_fini),
+    FIELD(node_get_fully_qualified_name),
 };
 
 static tb__mutex_t mutex = TB__MUTEX_INIT; /* the loader is not called under it */
@@ -111,7 +114,7 @@ static bool has_all_common(const tb__librcl_t *rcl)
                    at == offsetof(tb__librcl_t, timer_init2) ||
                    at == offsetof(tb__librcl_t, timer_call_with_info) ||
                    at == offsetof(tb__librcl_t, timer_get_next_call_time) ||
-                   at == offsetof(tb__librcl_t, timer_get_callback_data);
+                   at >= offsetof(tb__librcl_t, timer_get_callback_data);
     memcpy(&address, (const char *)rcl + at, sizeof address);
     if (!address && !differs) return false;
   }

@@ -40,6 +40,11 @@ typedef struct tb__librcl {
   rcl_guard_condition_t *(*timer_get_guard_condition)(const rcl_timer_t *);
   rcl_ret_t (*trigger_guard_condition)(rcl_guard_condition_t *);
   void (*timer_get_callback_data)(void); /* only whether it is there: lyrical on */
+  /* Only names of nodes depend on these. */
+  rcl_ret_t (*node_init)(rcl_node_t *, const char *, const char *, rcl_context_t *,
+                         const rcl_node_options_t *);
+  rcl_ret_t (*node_fini)(rcl_node_t *);
+  const char *(*node_get_fully_qualified_name)(const rcl_node_t *);
   void (*set_error_state)(const char *message, const char *file, size_t line); /* of rcutils */
 } tb__librcl_t;
 

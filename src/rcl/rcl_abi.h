@@ -82,6 +82,8 @@ typedef struct rcl_timer_call_info_s {
 
 typedef struct rcl_context_s rcl_context_t;
 typedef struct rcl_guard_condition_s rcl_guard_condition_t;
+typedef struct rcl_node_s rcl_node_t;
+typedef struct rcl_node_options_s rcl_node_options_t;
 
 /* Its arguments differ between releases: it is only handed on. */
 typedef void (*rcl_timer_callback_t)(void);
@@ -159,5 +161,8 @@ rcl_ret_t rcl_timer_call_with_info(rcl_timer_t *timer, rcl_timer_call_info_t *ca
 rcl_ret_t rcl_timer_reset(rcl_timer_t *timer);
 rcl_ret_t rcl_timer_cancel(rcl_timer_t *timer);
 rcl_ret_t rcl_timer_is_ready(const rcl_timer_t *timer, bool *is_ready);
+rcl_ret_t rcl_node_init(rcl_node_t *node, const char *name, const char *name_space,
+                        rcl_context_t *context, const rcl_node_options_t *options);
+rcl_ret_t rcl_node_fini(rcl_node_t *node);
 
 #endif

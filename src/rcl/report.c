@@ -12,6 +12,7 @@
 #include "rcl/note.h"
 #include "rcl/ros_clock.h"
 #include "rcl/shared_time.h"
+#include "rcl/wall_timers.h"
 
 #define VARIABLE "TIMEBASE_RCL_REPORT"
 
@@ -88,6 +89,7 @@ void tb__report_write(const char *event)
   const tb__librcl_release_t *release = tb__shared_time_release();
   char program[2048], command[1024], source[256], functions[1024], name[32], reason[512];
   char line[6656];
+  const tb__timer_counts_t timers = tb__timer_counts();
   if (!paths || !paths[0] || !release) return;
   find_program(program, sizeof program);
   find_command(command, sizeof command);
@@ -99,9 +101,11 @@ void tb__report_write(const char *event)
       line, sizeof line,
       "{\"event\": \"%s\", \"pid\": %ld, \"program\": \"%s\", \"command\": \"%s\", \"rcl\": %s, "
       "\"rcl_version\": \"%s\", \"source\": \"%s\", \"reason\": \"%s\", \"functions\": [%s], "
-      "\"ros_clocks\": %u, \"ros_clocks_made\": %u}\n",
+      "\"ros_clocks\": %u, \"ros_clocks_made\": %u, \"ros_timers_made\": %u, "
+      "\"wall_timers_made\": %u, \"wall_timers_on_shared_time\": %u}\n",
       event, (long)getpid(), program, command, name, release->version, source, reason, functions,
-      tb__ros_clocks_following(), tb__ros_clocks_made());
+      tb__ros_clocks_following(), tb__ros_clocks_made(), timers.ros,
+      timers.wall + timers.wall_moved, timers.wall_moved);
   append_to_all(paths, line, (size_t)length);
 }
 

@@ -67,13 +67,13 @@ __attribute__((destructor)) static void end_left_over(void)
 }
 
 /* The time at which a timer of 10 s was called, over whatever its publishers do. */
-static void run_timer(rcl_clock_t *clock)
+static void run_timer(rcl_clock_t *clock, rcl_clock_t *clock_of_timer)
 {
   rcl_allocator_t allocator = standin_allocator();
   rcl_timer_t timer = {NULL}, *timers[] = {&timer};
   int64_t start_ns = wait_for_other_time(clock, 0);
   bool is_ready = false;
-  rcl_timer_init2(&timer, clock, NULL, INT64_C(10000000000), NULL, allocator, true);
+  rcl_timer_init2(&timer, clock_of_timer, NULL, INT64_C(10000000000), NULL, allocator, true);
   printf("waits from %" PRId64 "\n", start_ns);
   fflush(stdout);
   while (rcl_timer_is_ready(&timer, &is_ready) == RCL_RET_OK && !is_ready)
@@ -81,6 +81,21 @@ static void run_timer(rcl_clock_t *clock)
   print_now(clock);
   rcl_timer_call(&timer);
   rcl_timer_fini(&timer);
+}
+
+/* A timer as create_wall_timer makes it. */
+static void run_wall_timer(bool is_called)
+{
+  rcl_allocator_t allocator = standin_allocator();
+  rcl_clock_t steady;
+  rcl_timer_t timer = {NULL};
+  rcl_steady_clock_init(&steady, &allocator);
+  if (is_called)
+    run_timer(&clock_of_client, &steady);
+  else
+    printf("timer %d\n", rcl_timer_init2(&timer, &steady, NULL, 1000, NULL, allocator, true));
+  rcl_timer_fini(&timer);
+  rcl_steady_clock_fini(&steady);
 }
 
 /* As an executor that is still spinning when the program ends. */
@@ -179,7 +194,8 @@ int client_run(const char *scenario)
       rcl_set_ros_time_override(&clock_of_client, i);
     }
   if (!strcmp(scenario, "spinning")) return leave_spinning();
-  if (!strcmp(scenario, "timer")) run_timer(&clock_of_client);
+  if (!strcmp(scenario, "timer")) run_timer(&clock_of_client, &clock_of_client);
+  if (!strncmp(scenario, "wall-timer", 10)) run_wall_timer(!scenario[10]);
   if (!strcmp(scenario, "after-main")) {
     wait_for_other_time(&clock_of_client, 0);
     leave_over();

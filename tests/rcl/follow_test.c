@@ -382,6 +382,40 @@ static void test_forked_child_reads_and_ends_its_clocks(void **state)
   assert_rcl(rcl_clock_fini(&clock));
 }
 
+/* What timebase reads of another process. */
+static void read_node_names(char *out, size_t size)
+{
+  static const char file_name[] = "/memfd:timebase-nodes";
+  char path[64], target[64];
+  out[0] = '\0';
+  for (int file = 0; file < 64; file++) {
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(path, target, sizeof target);
+    if (length < (ssize_t)strlen(file_name) || strncmp(target, file_name, strlen(file_name)) != 0)
+      continue;
+    length = pread(file, out, size - 1, 0);
+    out[length > 0 ? length : 0] = '\0';
+  }
+}
+
+static void test_names_of_nodes_are_shown(void **state)
+{
+  (void)state;
+  char names[256];
+  rcl_node_t talker, other;
+  assert_rcl(rcl_node_init(&talker, "talker", "/front", NULL, NULL));
+  assert_rcl(rcl_node_init(&other, "talk", "/", NULL, NULL));
+  assert_int_equal(rcl_node_init(&other, "", "/", NULL, NULL), RCL_RET_INVALID_ARGUMENT);
+  read_node_names(names, sizeof names);
+  assert_string_equal(names, "/front/talker\n/talk\n");
+  assert_rcl(rcl_node_fini(&talker));
+  read_node_names(names, sizeof names);
+  assert_string_equal(names, "/talk\n");
+  assert_rcl(rcl_node_fini(&other));
+  read_node_names(names, sizeof names);
+  assert_string_equal(names, "");
+}
+
 int main(void)
 {
   following_begin();
@@ -396,6 +430,7 @@ int main(void)
       cmocka_unit_test(test_callbacks_may_be_removed_in_a_callback),
       cmocka_unit_test(test_callback_that_is_removed_as_soon_as_it_is_there),
       cmocka_unit_test(test_now_never_waits_for_a_callback),
+      cmocka_unit_test(test_names_of_nodes_are_shown),
       cmocka_unit_test(test_forked_child_reads_and_ends_its_clocks),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

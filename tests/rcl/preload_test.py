@@ -143,6 +143,24 @@ class Preload(unittest.TestCase):
         out, _ = finish(process)
         self.assertIn(out, ([f"now 0 {time_s * S}", "fini 0"] for time_s in (106, 110)))
 
+    def test_wall_timers_are_on_the_shared_time_if_that_is_asked_for(self):
+        self.publisher.publish(100 * S)
+        for release in ("jazzy", "rolling"):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "report")
+                process = start(release, "wall-timer", self.source, TIMEBASE_WALL_TIMERS="1", TIMEBASE_RCL_REPORT=path)
+                self.assertEqual(process.stdout.readline(), "init 0\n")
+                self.assertEqual(process.stdout.readline(), f"waits from {100 * S}\n")
+                self.publisher.publish(110 * S)
+                self.assertEqual(finish(process), ([f"now 0 {110 * S}", "fini 0"], []))
+                self.publisher.publish(100 * S)
+                self.assertEqual(run(release, "wall-timer-made", self.source, TIMEBASE_RCL_REPORT=path)[0],
+                                 ["init 0", "timer 0", "fini 0"])
+                with open(path, encoding="ascii") as file:
+                    ends = [report for report in map(json.loads, file) if report["event"] == "exit"]
+            self.assertEqual([(end["ros_timers_made"], end["wall_timers_made"], end["wall_timers_on_shared_time"])
+                              for end in ends], [(0, 1, 1), (0, 1, 0)])
+
     def test_report_has_a_line_at_the_first_clock_and_at_the_end(self):
         self.publisher.publish(7 * S)
         with tempfile.TemporaryDirectory() as folder:
@@ -212,9 +230,9 @@ class Preload(unittest.TestCase):
         symbols = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True,
                                  check=True).stdout
         names = sorted(line.split()[-1] for line in symbols.splitlines())
-        self.assertEqual(len(names), 19)
+        self.assertEqual(len(names), 21)
         for name in names:
-            self.assertRegex(name, "^rcl_(ros_)?(clock|timer)_|^rcl_.*_ros_time_override$")
+            self.assertRegex(name, "^rcl_(ros_)?(clock|timer|node)_|^rcl_.*_ros_time_override$")
         undefined = subprocess.run(["nm", "-D", "--undefined-only", LIBRARY], capture_output=True, text=True,
                                    check=True).stdout
         self.assertNotRegex(undefined, r"\b(rcl|rcutils|Py|dds|__cxa_throw|__gxx)")

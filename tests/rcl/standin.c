@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -630,6 +631,30 @@ EXPORTED bool standin_wait(rcl_timer_t **timers, size_t count, int64_t timeout_n
                             : pthread_cond_timedwait(&triggered, &mutex, &until);
   pthread_mutex_unlock(&mutex);
   return any;
+}
+
+/* ---- nodes ---- */
+
+EXPORTED rcl_ret_t rcl_node_init(rcl_node_t *node, const char *name, const char *name_space,
+                                 rcl_context_t *context, const rcl_node_options_t *options)
+{
+  (void)context;
+  (void)options;
+  if (!node || !name || !*name) return fail(RCL_RET_INVALID_ARGUMENT, "null");
+  snprintf(node->full_name, sizeof node->full_name, "%s%s%s", name_space,
+           strcmp(name_space, "/") == 0 ? "" : "/", name);
+  return RCL_RET_OK;
+}
+
+EXPORTED rcl_ret_t rcl_node_fini(rcl_node_t *node)
+{
+  node->full_name[0] = '\0';
+  return RCL_RET_OK;
+}
+
+EXPORTED const char *rcl_node_get_fully_qualified_name(const rcl_node_t *node)
+{
+  return node->full_name[0] ? node->full_name : NULL;
 }
 
 /* ---- memory ---- */

@@ -7,6 +7,12 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
+/* With rcl it is two pointers. */
+struct rcl_node_s {
+  char full_name[256];
+};
+
+EXPORTED const char *rcl_node_get_fully_qualified_name(const rcl_node_t *node);
 EXPORTED rcl_ret_t rcl_system_clock_init(rcl_clock_t *clock, rcl_allocator_t *allocator);
 EXPORTED rcl_ret_t rcl_system_clock_fini(rcl_clock_t *clock);
 EXPORTED rcl_ret_t rcl_steady_clock_init(rcl_clock_t *clock, rcl_allocator_t *allocator);
