@@ -122,12 +122,11 @@ static void attend(record_screen_t *screen, session_t *session)
   }
 }
 
-static int exit_status(tb_recorder_t *recorder)
+static int exit_status(const record_arguments_t *arguments, tb_recorder_t *recorder)
 {
-  tb_recorder_topic_status_t topic;
-  for (size_t i = 0; tb_recorder_topic_status(recorder, i, &topic) == TB_OK; i++)
-    if (topic.lost_in_queue > 0) return EXIT_CHECK;
-  return EXIT_OK;
+  tb_recorder_status_t status;
+  tb_recorder_status(recorder, &status);
+  return status.lost > 0 && !arguments->allow_loss ? EXIT_CHECK : EXIT_OK;
 }
 
 static int record(session_t *session, const record_arguments_t *arguments)
@@ -153,7 +152,7 @@ static int record(session_t *session, const record_arguments_t *arguments)
   record_screen_summary(&screen, core);
   record_screen_fini(&screen);
   command_flush();
-  return status ? command_failed(session->command, status, &error) : exit_status(core);
+  return status ? command_failed(session->command, status, &error) : exit_status(arguments, core);
 }
 
 static int run(const command_t *command, int argc, char **argv)

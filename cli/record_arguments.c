@@ -32,6 +32,7 @@ enum {
   OPTION_QOS,
   OPTION_DEPTH,
   OPTION_GAP,
+  OPTION_ALLOW_LOSS,
   OPTION_FSYNC,
   OPTION_NODE,
   OPTION_DOMAIN,
@@ -261,6 +262,8 @@ static bool note_option(int option, record_arguments_t *arguments)
     return (arguments->manifest = optarg);
   case OPTION_ROS1:
     return arguments->ros1 = true;
+  case OPTION_ALLOW_LOSS:
+    return arguments->allow_loss = true;
   case OPTION_HIDDEN:
     return graph->include_hidden = true;
   case OPTION_SIM_TIME:
@@ -463,6 +466,7 @@ int record_arguments_parse(const command_t *command, int argc, char **argv,
       {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
       {"max-depth", required_argument, NULL, OPTION_DEPTH},
       {"max-gap", required_argument, NULL, OPTION_GAP},
+      {"allow-loss", no_argument, NULL, OPTION_ALLOW_LOSS},
       {"fsync-interval", required_argument, NULL, OPTION_FSYNC},
       {"node-name", required_argument, NULL, OPTION_NODE},
       {"ros1", no_argument, NULL, OPTION_ROS1},
@@ -545,6 +549,7 @@ const char record_help[] =
     "  --max-gap N            count a gap of up to N in a publisher's sequence numbers as "
     "lost\n"
     "                         messages (default 1000000); a larger gap is ignored\n"
+    "  --allow-loss           status 0 even if messages were lost\n"
     "  --manifest FILE        store FILE (see 'timebase manifest') with the recording: in\n"
     "                         metadata.yaml and as a message of /timebase/manifest. Also "
     "points\n"
@@ -581,8 +586,11 @@ const char record_help[] =
     "the queue was full, or because the file could not be written, or was truncated or "
     "removed\n"
     "by another process; then another file is tried. A message that is not known to be in the\n"
-    "file counts as lost. Two kinds of losses cannot be counted: messages sent before the\n"
-    "publisher was matched, and the last ones of a topic, as no later number shows the gap.\n\n"
+    "file counts as lost. What a publisher sent before its first message that came counts as\n"
+    "lost on the way if the publisher appeared 5 s after the start or later; of others the\n"
+    "summary has \"up to N sent before the first one recorded\", as they may be older than the\n"
+    "recording. The last ones of a topic cannot be counted, as no later number shows the gap.\n"
+    "The counts are in the recording too (custom_data), and 'timebase check' reports them.\n\n"
     "With --ros1 a bag of format 2.0 is written: BAG, or BAG_0.bag, BAG_1.bag and so on with "
     "a\n"
     "limit of size or duration. Named topics are subscribed to at once, others within a "
@@ -596,5 +604,6 @@ const char record_help[] =
     "disk is full at this rate. SPACE pauses, s writes a snapshot, q ends.\n\n"
     "Same services as ros2 bag record: ~/pause, ~/resume, ~/is_paused, ~/split_bagfile,\n"
     "~/snapshot, and ~/stop, which ends the recording as SIGINT does.\n\n"
-    "Exit status: 1 if messages were lost because the queue was full, 3 if the file system "
+    "Exit status: 1 if messages are known to be lost (not with --allow-loss), 3 if the file "
+    "system\n"
     "failed.\n";

@@ -35,7 +35,8 @@ typedef struct record_arguments {
   bool use_sim_time;
   bool has_log_time;
   bool no_keyboard, plain;
-  bool ros1;             /* a graph of ROS 1 */
+  bool ros1; /* a graph of ROS 1 */
+  bool allow_loss;
   const char *storage;   /* NULL: not given */
   const char *packed_by; /* the option that asks for compressed chunks; NULL: none */
   int domain;

@@ -243,7 +243,7 @@ static const char *state_of(const tb_recorder_status_t *status)
   return status->paused ? "  paused (SPACE resumes)" : "";
 }
 
-/* "/a: 5 lost (2 on the way, 3 queue full)" */
+/* "/a: 5 lost (2 on the way, 3 queue full), up to 7 sent before" */
 static void print_topic(FILE *out, const tb_recorder_topic_status_t *topic)
 {
   const struct {
@@ -252,21 +252,25 @@ static void print_topic(FILE *out, const tb_recorder_topic_status_t *topic)
   } losses[] = {{topic->lost_on_the_way, "on the way"},
                 {topic->lost_in_queue, "queue full"},
                 {topic->lost_in_file, "file could not be written"}};
-  const char *separator = " (";
+  const char *separator = " (", *end = "";
   text_to(out, "%s: %" PRIu64 " lost", topic->name, lost_of(topic));
   for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
     if (losses[i].count == 0) continue;
     text_to(out, "%s%" PRIu64 " %s", separator, losses[i].count, losses[i].why);
     separator = ", ";
+    end = ")";
   }
-  text_to(out, ")\n");
+  text_to(out, "%s", end);
+  if (topic->sent_before > 0)
+    text_to(out, ", up to %" PRIu64 " sent before the first one recorded", topic->sent_before);
+  text_to(out, "\n");
 }
 
-static void print_topics(FILE *out, tb_recorder_t *recorder, const char *before)
+static void print_topics(FILE *out, tb_recorder_t *recorder, const char *before, bool is_end)
 {
   tb_recorder_topic_status_t topic;
   for (size_t i = 0; tb_recorder_topic_status(recorder, i, &topic) == TB_OK; i++) {
-    if (lost_of(&topic) == 0) continue;
+    if (lost_of(&topic) == 0 && !(is_end && topic.sent_before > 0)) continue;
     text_to(out, "%s", before);
     print_topic(out, &topic);
   }
@@ -278,7 +282,7 @@ static void report_losses(record_screen_t *screen, tb_recorder_t *recorder,
 {
   if (status->lost == screen->lost_reported) return;
   screen->lost_reported = status->lost;
-  if (!screen->terminal.screen) print_topics(stderr, recorder, "timebase record: warning: ");
+  if (!screen->terminal.screen) print_topics(stderr, recorder, "timebase record: warning: ", false);
 }
 
 void record_screen_show(record_screen_t *screen, tb_recorder_t *recorder)
@@ -316,5 +320,5 @@ void record_screen_summary(const record_screen_t *screen, tb_recorder_t *recorde
   if (status.jumps > 0)
     text_out(", %" PRIu64 " jump%s back", status.jumps, status.jumps == 1 ? "" : "s");
   text_out(", %" PRIu64 " lost\n", status.lost);
-  print_topics(stdout, recorder, "  ");
+  print_topics(stdout, recorder, "  ", true);
 }

@@ -112,6 +112,9 @@ typedef struct tb_recorder_topic_status {
   uint64_t skipped_early;   /**< came before the clock's first tick */
   uint64_t pushed_out;      /**< of a snapshot's memory, by newer ones */
   uint64_t bytes;           /**< of all messages that were taken, whatever became of them later */
+  uint64_t sent_before; /**< as reported by tb_recorder_note_before: at most so many were sent and
+                           not received before the first ones that came. No losses: the recording
+                           may have begun later */
 } tb_recorder_topic_status_t;
 
 /** The progress of a recording. */
@@ -185,6 +188,9 @@ TB_INLINE tb_status_t tb_recorder_take(tb_recorder_t *recorder, size_t topic,
 /** Counts messages of a topic that are known to have been lost before they arrived here.
  * [any thread] [from callbacks] */
 TB_API void tb_recorder_note_lost(tb_recorder_t *recorder, size_t topic, uint64_t count);
+/** Counts messages of a topic that may have been sent before the first one that came of their
+ * publisher, where it is not known when that began. [any thread] [from callbacks] */
+TB_API void tb_recorder_note_before(tb_recorder_t *recorder, size_t topic, uint64_t count);
 
 /** Messages that come between the two are skipped, except for latched ones. [any thread] [from
  * callbacks] */

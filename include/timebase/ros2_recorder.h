@@ -74,8 +74,9 @@ TB_BEGIN_DECLS
  * not recorded, as is always one of another type. Gaps in what publishers number are counted as
  * lost on the way (tb_recorder_topic_status_t); one that is larger than `gap_max` is not, as the
  * numbers may be forged, and is reported to the log once for each topic. What a publisher sent
- * before it was matched, and the last messages of a topic, after which no number comes, cannot be
- * counted.
+ * before its first message that came is lost too if the publisher appeared 5 s after the start or
+ * later, so that it is younger than the recording; of others it is `sent_before`. The last messages
+ * of a topic, after which no number comes, cannot be counted.
  *
  * Definitions of message types are taken from the share folders of AMENT_PREFIX_PATH, if they are
  * there with all that they name; those of the time contract are built in. Otherwise the bag has the

@@ -307,6 +307,7 @@ static void topic_report(const tb__recorder_topic_t *topic, tb_recorder_topic_st
       .skipped_early = atomic_load(&topic->skipped_early),
       .pushed_out = atomic_load(&topic->pushed_out),
       .bytes = atomic_load(&topic->bytes),
+      .sent_before = atomic_load(&topic->sent_before),
   };
 }
 

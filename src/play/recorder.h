@@ -77,6 +77,7 @@ typedef struct tb__recorder_topic {
   _Atomic uint64_t pushed_out;
   _Atomic int64_t first_lost_ns, last_lost_ns; /* system time; 0: nothing was lost */
   _Atomic uint64_t bytes;                      /* that were taken */
+  _Atomic uint64_t sent_before;
 } tb__recorder_topic_t;
 
 struct tb_recorder {

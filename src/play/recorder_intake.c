@@ -437,6 +437,14 @@ void tb_recorder_note_lost(tb_recorder_t *recorder, size_t index, uint64_t count
   if (topic && count > 0) count_lost(topic, &topic->lost_on_the_way, count);
 }
 
+void tb_recorder_note_before(tb_recorder_t *recorder, size_t index, uint64_t count)
+{
+  if (!recorder) return;
+  if (tb__is_forked()) return;
+  tb__recorder_topic_t *topic = tb__recorder_topic(recorder, index);
+  if (topic) atomic_fetch_add(&topic->sent_before, count);
+}
+
 static void put_jump(tb_recorder_t *recorder, const tb_jump_t *jump)
 {
   if (jump->delta.ns < 0) atomic_fetch_add(&recorder->jumps, 1);

@@ -82,6 +82,7 @@ static void test_a_full_queue_loses_what_comes_and_counts_it(void **state)
   assert_int_equal(topic_now(0).lost_in_queue, 1);
   assert_int_equal(topic_now(1).lost_in_queue, 2);
   tb_recorder_note_lost(recorder, 1, 5);
+  tb_recorder_note_before(recorder, 1, 7);
   sem_post(&go_on);
   wait_until_written(kept);
   assert_ok(take_sized(1, kept, 500, 0)); /* there is room again */
@@ -90,6 +91,7 @@ static void test_a_full_queue_loses_what_comes_and_counts_it(void **state)
   assert_int_equal(topic_now(0).waiting, 0);
   assert_int_equal(topic_now(1).lost_on_the_way, 5);
   assert_int_equal(status_now().lost, 1 + 2 + 5);
+  assert_int_equal(topic_now(1).sent_before, 7);
   tb_bag_reader_t *reader = read_back();
   for (uint32_t i = 0; i <= kept; i++)
     expect(reader, i, 2000 * S + i, 1);

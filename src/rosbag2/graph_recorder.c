@@ -49,6 +49,7 @@ tb_status_t tb_ros2_recorder_create_sized(tb_ros2_node_t *node, const char *path
     return tb_error_set(error, TB_ERR_FORKED, "recorder: %s", tb_status_message(TB_ERR_FORKED));
   tb_ros2_recorder_t *recorder = calloc(1, sizeof *recorder);
   if (!recorder) return tb__no_memory_for(error, "recorder");
+  tb__mutex_init(&recorder->mutex);
   recorder->node = node;
   recorder->gap_max = options->gap_max ? options->gap_max : GAP_MAX;
   const tb__topic_choices_t choices = {
@@ -119,5 +120,6 @@ void tb_ros2_recorder_destroy(tb_ros2_recorder_t *recorder)
   tb_qos_overrides_destroy(recorder->overrides);
   tb__topic_filter_fini(&recorder->filter);
   free(recorder->publishers);
+  tb__mutex_fini(&recorder->mutex);
   free(recorder);
 }

@@ -8,6 +8,7 @@
 #include <timebase/ros2_recorder.h>
 
 #include "dds/guid.h"
+#include "platform/mutex.h"
 #include "platform/thread.h"
 #include "play/topic_filter.h"
 
@@ -72,6 +73,11 @@ struct tb_ros2_recorder {
   tb__record_topic_t *topics; /* of that thread, until it is joined; so are the publishers */
   tb__record_publisher_t *publishers;
   size_t publisher_count;
+  int64_t settled_ns;         /* steady: what appears later has begun after the recording */
+
+  tb__mutex_t mutex;
+  tb__guid_t *old_writers; /* that may have begun before */
+  size_t old_writer_count;
 
   tb_ros2_publisher_t *events;
   tb__recorder_service_t services[TB__RECORDER_SERVICES];
@@ -98,10 +104,11 @@ void tb__recorder_services_destroy(tb_ros2_recorder_t *recorder);
 
 /* Pure: what is requested of publishers with these offers. */
 tb_qos_t tb__record_qos(const tb_ros2_graph_endpoint_t *publishers, size_t count);
-/* Pure: false if this writer's message came before; *out_lost: how many are missing before it. A
+/* Pure: false if this writer's message came before; *out_lost: how many are missing before it;
+ * *out_before: how many were sent before the first one of this writer, if this is that. A
  * gap that is not believed counts as none, and the writer's numbers continue from before it, unless
  * the next one follows it. *out_gap: how large it is; 0: there is none such. */
 bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample,
-                       uint64_t *out_lost, uint64_t *out_gap);
+                       uint64_t *out_lost, uint64_t *out_before, uint64_t *out_gap);
 
 #endif

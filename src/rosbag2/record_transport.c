@@ -15,6 +15,7 @@
 #include "wire/clock_message.h"
 
 #define EXPRESSIONS_WARN_NS (3 * TB_NS_PER_S) /* discovery is over then */
+#define SETTLED_NS          (5 * TB_NS_PER_S) /* the same with Fast DDS, which takes up to 4 s */
 #define WRITERS_MAX         256               /* of a topic, whose numbers are followed */
 
 /* --- samples --- */
@@ -47,11 +48,11 @@ static void number_take(const tb__record_topic_t *topic, tb__record_writer_t *wr
 }
 
 bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample,
-                       uint64_t *out_lost, uint64_t *out_gap)
+                       uint64_t *out_lost, uint64_t *out_before, uint64_t *out_gap)
 {
   static const tb__guid_t zeros;
   tb__guid_t guid = tb__guid_of(sample->writer_guid);
-  *out_lost = *out_gap = 0;
+  *out_lost = *out_before = *out_gap = 0;
   if (sample->sequence == 0 || tb__guid_equal(&guid, &zeros)) return true;
   for (size_t i = 0; i < topic->writer_count; i++) {
     tb__record_writer_t *writer = &topic->writers[i];
@@ -60,8 +61,10 @@ bool tb__record_is_new(tb__record_topic_t *topic, const tb_ros2_sample_t *sample
     number_take(topic, writer, sample->sequence, out_lost, out_gap);
     return true;
   }
+  bool forgets = topic->writer_count == WRITERS_MAX; /* it may have been known */
   tb__record_writer_t *writer = writer_add(topic);
   if (!writer) return true;
+  if (!forgets && sample->sequence - 1 <= topic->gap_max) *out_before = sample->sequence - 1;
   writer->guid = guid;
   writer->sequence = sample->sequence;
   writer->odd_sequence = 0;
@@ -80,13 +83,39 @@ static void report_gap(tb__record_topic_t *topic, uint64_t gap)
           topic->name, gap);
 }
 
+/* Whether the publisher may have begun before the recording did. */
+static bool is_old(tb_ros2_recorder_t *recorder, const tb__guid_t *writer)
+{
+  if (tb__steady_now_ns() < recorder->settled_ns) return true;
+  tb__mutex_lock(&recorder->mutex);
+  size_t i = 0;
+  while (i < recorder->old_writer_count && !tb__guid_equal(&recorder->old_writers[i], writer))
+    i++;
+  bool found = i < recorder->old_writer_count;
+  tb__mutex_unlock(&recorder->mutex);
+  return found;
+}
+
+/* Numbers begin at 1. What is latched was replaced, not lost. */
+static void note_before(const tb__record_topic_t *topic, const tb_ros2_sample_t *sample,
+                        uint64_t before)
+{
+  tb__guid_t writer = tb__guid_of(sample->writer_guid);
+  if (topic->qos.durability == TB_QOS_TRANSIENT_LOCAL) return;
+  if (is_old(topic->recorder, &writer))
+    tb_recorder_note_before(topic->recorder->core, topic->index, before);
+  else
+    tb_recorder_note_lost(topic->recorder->core, topic->index, before);
+}
+
 static void on_sample(const tb_ros2_sample_t *sample, void *user)
 {
   tb__record_topic_t *topic = user;
   tb_recorder_t *core = topic->recorder->core;
-  uint64_t lost, gap;
-  if (!tb__record_is_new(topic, sample, &lost, &gap) && topic->is_renewed) return;
+  uint64_t lost, before, gap;
+  if (!tb__record_is_new(topic, sample, &lost, &before, &gap) && topic->is_renewed) return;
   if (gap > 0) report_gap(topic, gap);
+  if (before > 0 && !tb_recorder_is_paused(core)) note_before(topic, sample, before);
   if (lost > 0 && !tb_recorder_is_paused(core)) tb_recorder_note_lost(core, topic->index, lost);
   tb_recorder_message_t message = {.data = sample->cdr,
                                    .size = sample->size,
@@ -355,9 +384,27 @@ static bool begins(const tb_ros2_recorder_t *recorder, const tb_ros2_graph_snaps
   return has_other_subscriber(graph, topic);
 }
 
+/* All that are there while discovery is not over; with ignore_leaf_topics topics begin later than
+ * their publishers. */
+static void note_old_writers(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *graph)
+{
+  if (tb__steady_now_ns() >= recorder->settled_ns && !recorder->ignore_leaf_topics) return;
+  tb__mutex_lock(&recorder->mutex);
+  tb__guid_t *old = reallocarray(recorder->old_writers, graph->endpoint_count + 1, sizeof *old);
+  if (old) {
+    recorder->old_writers = old;
+    recorder->old_writer_count = 0;
+    for (size_t i = 0; i < graph->endpoint_count; i++)
+      if (graph->endpoints[i].is_publisher)
+        old[recorder->old_writer_count++] = tb__guid_of(graph->endpoints[i].guid);
+  }
+  tb__mutex_unlock(&recorder->mutex);
+}
+
 static void look(tb_ros2_recorder_t *recorder, const tb_ros2_graph_snapshot_t *graph)
 {
   topic_view_t view;
+  note_old_writers(recorder, graph);
   for (size_t i = 0; i < graph->endpoint_count; i += view.all) {
     view = topic_at(graph, i);
     if (view.first->kind == TB_ROS2_ENDPOINT_TOPIC &&
@@ -415,6 +462,7 @@ tb_status_t tb__record_transport_start(tb_ros2_recorder_t *recorder, tb_error_t 
   tb_status_t status =
       tb_ros2_graph_create(tb_ros2_node_context(recorder->node), &recorder->graph, error);
   if (status) return status;
+  recorder->settled_ns = tb__steady_now_ns() + SETTLED_NS;
   status = tb__thread_start(&recorder->thread, "tb-record", follow, recorder);
   if (status) return tb_error_set(error, status, "recorder: cannot create a thread");
   recorder->has_thread = true;
@@ -437,4 +485,7 @@ void tb__record_transport_stop(tb_ros2_recorder_t *recorder)
   }
   tb_ros2_graph_destroy(recorder->graph);
   recorder->graph = NULL;
+  free(recorder->old_writers);
+  recorder->old_writers = NULL;
+  recorder->old_writer_count = 0;
 }

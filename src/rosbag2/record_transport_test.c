@@ -33,7 +33,7 @@ static void test_requests_are_what_all_publishers_offer(void **state)
     assert_int_equal(tb_qos_mismatches(&all[i].qos, &qos), 0);
 }
 
-static uint64_t odd_gap; /* of the last call */
+static uint64_t odd_gap, before; /* of the last call */
 
 /* UINT64_MAX: it came before. */
 static uint64_t gap(tb__record_topic_t *topic, uint8_t writer, uint64_t sequence)
@@ -41,16 +41,23 @@ static uint64_t gap(tb__record_topic_t *topic, uint8_t writer, uint64_t sequence
   uint64_t lost;
   tb_ros2_sample_t sample = {.sequence = sequence};
   memset(sample.writer_guid, writer, sizeof sample.writer_guid);
-  return tb__record_is_new(topic, &sample, &lost, &odd_gap) ? lost : UINT64_MAX;
+  return tb__record_is_new(topic, &sample, &lost, &before, &odd_gap) ? lost : UINT64_MAX;
 }
 
 static void test_gaps_are_of_one_publisher(void **state)
 {
   (void)state;
   tb__record_topic_t topic = {.gap_max = 1000};
-  assert_int_equal(gap(&topic, 1, 7), 0); /* what came before does not count */
+  assert_int_equal(gap(&topic, 1, 7), 0); /* what came before is counted apart */
+  assert_int_equal(before, 6);
   assert_int_equal(gap(&topic, 1, 8), 0);
+  assert_int_equal(before, 0);
   assert_int_equal(gap(&topic, 2, 100), 0);
+  assert_int_equal(before, 99);
+  assert_int_equal(gap(&topic, 3, 1), 0);
+  assert_int_equal(before, 0);
+  assert_int_equal(gap(&topic, 4, 1002), 0); /* not believed */
+  assert_int_equal(before, 0);
   assert_int_equal(gap(&topic, 1, 12), 3);
   assert_int_equal(gap(&topic, 2, 101), 0);
   assert_true(gap(&topic, 1, 5) == UINT64_MAX);
@@ -60,7 +67,7 @@ static void test_gaps_are_of_one_publisher(void **state)
   assert_int_equal(gap(&topic, 0, 60), 0);
   assert_int_equal(gap(&topic, 2, 0), 0); /* without a number */
   assert_int_equal(gap(&topic, 2, 103), 1);
-  assert_int_equal(topic.writer_count, 2);
+  assert_int_equal(topic.writer_count, 4);
   free(topic.writers);
 }
 
@@ -89,13 +96,14 @@ static void test_forged_numbers_are_no_losses(void **state)
 static void test_publishers_without_end_take_bounded_memory(void **state)
 {
   (void)state;
-  tb__record_topic_t topic = {0};
+  tb__record_topic_t topic = {.gap_max = 5000};
   for (uint32_t i = 1; i < 2000; i++) {
     tb_ros2_sample_t sample = {.sequence = i};
     memcpy(sample.writer_guid, &i, sizeof i);
     uint64_t lost = 99;
-    assert_true(tb__record_is_new(&topic, &sample, &lost, &odd_gap));
+    assert_true(tb__record_is_new(&topic, &sample, &lost, &before, &odd_gap));
     assert_int_equal(lost, 0);
+    assert_int_equal(before, i <= 256 ? i - 1 : 0); /* the others may have been known */
   }
   assert_in_range(topic.writer_count, 1, 256);
   free(topic.writers);

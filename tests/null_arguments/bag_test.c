@@ -113,6 +113,7 @@ static void test_recorder(void **state)
   REFUSED(tb_recorder_add_topic(ANY, ANY, NULL, NULL));
   REFUSED(tb_recorder_take(NULL, 1, ANY));
   REFUSED(tb_recorder_take(ANY, 1, NULL));
+  NOTHING(tb_recorder_note_before(NULL, 1, 1));
   NOTHING(tb_recorder_note_lost(NULL, 1, 1));
   NOTHING(tb_recorder_pause(NULL));
   NOTHING(tb_recorder_resume(NULL));

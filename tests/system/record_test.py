@@ -193,7 +193,7 @@ class RecordTest(CommandTest):
         """From then on best effort: what is lost in between is counted."""
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 100")
-        recorder = self.record("/a")
+        recorder = self.record("--allow-loss", "--topics", "/a")
         self.ask(peer, "match /a")
         self.ask(peer, "send /a 5", "sent 4 ")
         other = self.start_peer()
@@ -212,6 +212,25 @@ class RecordTest(CommandTest):
         self.assertEqual(of_peer()[:5], list(range(5)))
         self.assertLessEqual(len(of_peer()) + lost, last + 1)
         self.assertEqual(len(of_peer()) + lost, of_peer()[-1] + 1)
+
+    def test_what_was_sent_before_the_first_one(self):
+        """Lost, if the publisher began after the recording; else so many at most."""
+        old, new = self.start_peer(), self.start_peer()
+        self.ask(old, "pub /old rel 100")
+        self.ask(old, "send /old 5", "sent 4 ")
+        recorder = self.record("/old", "/new")
+        self.ask(old, "match /old")
+        self.ask(old, "send /old 1", "sent 5 ")
+        time.sleep(5.5)  # until a publisher that appears is a new one
+        self.ask(new, "pub /new rel 100")
+        self.ask(new, "send /new 20", "sent 19 ")
+        self.ask(new, "match /new")
+        self.ask(new, "send /new 5", "sent 24 ")
+        self.wait_until(lambda: 24 in [number(row[2]) for row in self.messages()])
+        received = len([row for row in self.messages() if b"/new " in row[2]])
+        summary = self.stop(recorder, status=1 if received < 25 else 0)
+        self.assertEqual(received + self.lost_of(summary, "/new"), 25)
+        self.assertIn("  /old: 0 lost, up to 5 sent before the first one recorded", summary)
 
     def test_publishers_that_do_not_match_the_overrides_are_reported(self):
         profile = os.path.join(self.folder, "qos.yaml")
@@ -433,7 +452,7 @@ class RecordTest(CommandTest):
     def test_a_stopped_recorder_does_not_hold_up_a_publisher(self):
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 1000")
-        recorder = self.record("/a")
+        recorder = self.record("--allow-loss", "--topics", "/a")
         self.ask(peer, "match /a")
         self.ask(peer, "send /a 10", "sent 9 ")
         recorder.child.send_signal(signal.SIGSTOP)
