@@ -9,7 +9,8 @@
 static void print_finding(const char *text, void *user)
 {
   (void)user;
-  text_out("%s\n", text);
+  const char *after = text_fold(text);
+  if (after) text_out("%s%s\n", text, after);
 }
 
 /* They are counted, read and verified: what that makes of the bytes was measured. */
@@ -64,7 +65,8 @@ const command_t command_bag_check = {
     .summary = "read everything and report what is wrong",
     .usage = "timebase bag check BAG...",
     .help =
-        "Reads every byte of the recordings and prints one line for each thing that is wrong:\n"
+        "Reads every byte of the recordings and prints one line for each thing that is wrong,\n"
+        "of those that differ in numbers alone the first five:\n"
         "what cannot be read, wrong checksums, tables that contradict each other, times out of\n"
         "order, and a metadata.yaml that contradicts the files.\n\n" PROGRESS_HELP BAG_LIMIT_HELP
         "  -h, --help         this text\n\n"

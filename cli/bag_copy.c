@@ -318,7 +318,7 @@ static bool is_wanted(const bag_copy_t *copy, const tb_bag_message_t *message)
 /* A part that could not be copied. */
 static void report_failure(bag_copy_t *copy, const tb_error_t *error)
 {
-  command_failed(copy->command, error->status, error);
+  command_part_failed(copy->command, error);
   if (error->status == TB_ERR_LIMIT) copy->is_at_limit = true;
   if (copy->failures++ == 0) memcpy(copy->failure, error->text, sizeof copy->failure);
 }

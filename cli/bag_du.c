@@ -29,7 +29,7 @@ static uint64_t add_up(const command_t *command, tb_bag_reader_t *reader, usage_
     tb_status_t status = tb_bag_reader_next(reader, &message, &error);
     if (status == TB_ERR_END) break;
     if (status) {
-      command_failed(command, status, &error);
+      command_part_failed(command, &error);
       failures++;
       continue;
     }

@@ -1,4 +1,5 @@
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,13 @@ static int report_lost(const bag_copy_t *copy, const char *path, bool is_unclose
   if (*damage && strcmp(damage, copy->failure) != 0)
     text_out("%s: damaged (%s); %s\n", path, damage,
              is_vain ? "nothing could be read" : "what can be read was copied");
+  else if (copy->failures > 0 && is_vain)
+    text_out("%s: damaged; nothing could be read\n", path);
+  else if (copy->failures > 5) /* not all are listed */
+    text_out("%s: damaged; %" PRIu64 " parts like those listed above were lost\n", path,
+             copy->failures);
   else if (copy->failures > 0)
-    text_out("%s: damaged; %s\n", path,
-             is_vain ? "nothing could be read" : "the parts listed above were lost");
+    text_out("%s: damaged; the parts listed above were lost\n", path);
   else
     text_out("%s: %s\n", path,
              is_unclosed ? "was not closed; everything in it was recovered" : "nothing was lost");
@@ -103,8 +108,9 @@ const command_t command_bag_recover = {
         "damaged: everything before and after the damage; from MCAP to MCAP also attachments and\n"
         "metadata. Pages of sqlite3 are found without the pages that lead to them.\n"
         "MCAP chunks with a wrong CRC are kept, as most of their messages are right.\n"
-        "Each part that was lost or is doubtful is listed, and the note 'recovered' (custom_data)\n"
-        "is added to the new recording. Where nothing can be read, none is made.\n\n"
+        "Parts that were lost or are doubtful are listed, the first five of each kind, and the\n"
+        "note 'recovered' (custom_data) is added to the new recording. Where nothing can be\n"
+        "read, none is made.\n\n"
         "  -o, --output OUT   the folder of the new recording, a .bag file in ROS 1; must not "
         "exist\n"
         "  -s, --storage S    its format: sqlite3, mcap, rosbag1 (default: by the extension of\n"

@@ -126,6 +126,12 @@ int command_failed(const command_t *command, tb_status_t status, const tb_error_
   return EXIT_IO;
 }
 
+void command_part_failed(const command_t *command, const tb_error_t *error)
+{
+  const char *after = text_fold(error->text);
+  if (after) text_err("timebase %s: %s%s\n", command->name, error->text, after);
+}
+
 int command_bad_file(const command_t *command, tb_status_t status, const tb_error_t *error)
 {
   if (status == TB_ERR_INVALID) return command_usage_error(command, "%s", error->text);

@@ -78,6 +78,9 @@ int command_usage_error(const command_t *command, const char *format, ...)
  * Returns EXIT_IO. */
 int command_failed(const command_t *command, tb_status_t status, const tb_error_t *error);
 
+/* The same for each part of a recording that cannot be read: only the first few of a kind. */
+void command_part_failed(const command_t *command, const tb_error_t *error);
+
 /* A file that an option names cannot be used. EXIT_USAGE if it is not a file that can be read, such
  * as a pipe; else as command_failed. */
 int command_bad_file(const command_t *command, tb_status_t status, const tb_error_t *error);

@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -258,4 +259,44 @@ char *text_harmless(const char *text)
 int text_columns(const char *text)
 {
   return print_text(NULL, text, INT_MAX);
+}
+
+#define FOLD_KINDS 64
+#define FOLD_SHOWN 5
+
+/* With one '#' for each word that has a digit. */
+static void find_kind(const char *report, char *out, size_t size)
+{
+  size_t used = 0;
+  while (*report && used + 1 < size) {
+    size_t length = 0;
+    bool has_digit = false;
+    for (; isalnum((unsigned char)report[length]); length++)
+      has_digit |= isdigit((unsigned char)report[length]) != 0;
+    if (length == 0) length = 1;
+    size_t taken = has_digit ? 1 : length < size - 1 - used ? length : size - 1 - used;
+    memcpy(out + used, has_digit ? "#" : report, taken);
+    used += taken;
+    report += length;
+  }
+  out[used] = '\0';
+}
+
+const char *text_fold(const char *report)
+{
+  static struct {
+    char kind[200];
+    unsigned count;
+  } kinds[FOLD_KINDS];
+  char kind[sizeof kinds[0].kind];
+  size_t i = 0;
+  find_kind(report, kind, sizeof kind);
+  while (i < FOLD_KINDS && kinds[i].count && strcmp(kinds[i].kind, kind) != 0)
+    i++;
+  if (i == FOLD_KINDS) return "";
+  memcpy(kinds[i].kind, kind, sizeof kind);
+  if (kinds[i].count == FOLD_SHOWN) return NULL;
+  return ++kinds[i].count == FOLD_SHOWN
+             ? "; further reports like this one are counted, but not shown"
+             : "";
 }

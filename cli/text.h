@@ -23,6 +23,10 @@ void text_set_before(void (*before)(void));
 /* The program's own text, unchanged: usage, help, JSON. */
 void text_own(FILE *out, const char *text);
 
+/* Of reports that may come in thousands and differ in numbers alone: what to print after this one,
+ * "" for the first few of a kind, a remark for the last that is shown; NULL: it is not. */
+const char *text_fold(const char *report);
+
 /* Escapes into memory, to be freed. NULL: out of memory. */
 char *text_harmless(const char *text);
 /* The approximate columns of the escaped text: one for each character. */

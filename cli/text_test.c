@@ -45,6 +45,21 @@ static void test_columns(void **state)
   assert_int_equal(text_columns("\u00e9\x1b"), 5);
 }
 
+/* The fifth of a kind is the last one that is shown. */
+static void test_reports_that_differ_in_numbers_are_folded(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 9; i++) {
+    char report[60];
+    snprintf(report, sizeof report, "a_%d.db3: rows %d to %d: CRC %x", i, 1 << i, 2 << i,
+             0x1be + i);
+    const char *after = text_fold(report);
+    assert_int_equal(after != NULL, i < 5);
+    if (after) assert_int_equal(*after != '\0', i == 4);
+  }
+  assert_string_equal(text_fold("a_0.db3: row 1 cannot be read"), "");
+}
+
 static void test_numbers(void **state)
 {
   (void)state;
@@ -72,6 +87,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_text_is_escaped),
       cmocka_unit_test(test_columns),
+      cmocka_unit_test(test_reports_that_differ_in_numbers_are_folded),
       cmocka_unit_test(test_numbers),
       cmocka_unit_test(test_into_memory),
   };

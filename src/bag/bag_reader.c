@@ -233,11 +233,13 @@ static const char *common_storage_id(const tb_bag_reader_t *reader)
   return id;
 }
 
-/* A file that was cut off between two records looks as if it had not been closed, but metadata.yaml
- * may know of more. */
-static tb_status_t check_unclosed(tb_bag_reader_t *reader, tb_error_t *error)
+/* A file that was cut off between two records looks as if it had not been closed, and one without
+ * its log as if it were whole, but metadata.yaml may know of more. */
+static tb_status_t check_listed(tb_bag_reader_t *reader, tb_error_t *error)
 {
-  for (size_t i = 0; i < reader->part_count && reader->info.unclosed_count > 0; i++) {
+  bool is_salvaging = reader->options.damage == TB_BAG_DAMAGE_SALVAGE;
+  for (size_t i = 0; i < reader->part_count; i++) {
+    if (!is_salvaging && reader->info.unclosed_count == 0) return TB_OK;
     const tb__bag_part_t *part = &reader->parts[i];
     const tb__bag_metadata_t *metadata = tb__bag_part_metadata(part);
     if (!metadata || metadata->message_count <= part->whole_count) continue;
@@ -247,7 +249,7 @@ static tb_status_t check_unclosed(tb_bag_reader_t *reader, tb_error_t *error)
              part->location.path, (unsigned long long)part->whole_count,
              (unsigned long long)metadata->message_count);
     reader->info.unclosed_count = 0;
-    if (reader->options.damage != TB_BAG_DAMAGE_SALVAGE) return TB_OK;
+    if (!is_salvaging) return TB_OK;
     return tb__bag_reader_note_damage(reader, text, error);
   }
   return TB_OK;
@@ -257,7 +259,7 @@ static tb_status_t fill_info(tb_bag_reader_t *reader, tb_error_t *error)
 {
   const tb__bag_metadata_t *metadata = tb__bag_part_metadata(&reader->parts[0]);
   tb_bag_info_t *info = &reader->info;
-  tb_status_t status = check_unclosed(reader, error);
+  tb_status_t status = check_listed(reader, error);
   if (!status) status = tb__bag_reader_fill_texts(reader, error);
   if (status) return status;
   for (size_t i = 0; i < reader->part_count; i++)

@@ -433,19 +433,101 @@ static void test_a_write_ahead_log_is_read(void **state)
   assert_int_equal(open_and_count(), 4);
 }
 
+/* *out_damage is to be freed. */
+static outcome_t salvage_all(char **out_damage)
+{
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  options.damage = TB_BAG_DAMAGE_SALVAGE;
+  tb_bag_reader_t *reader = NULL;
+  assert_ok(tb_bag_reader_open(path, &options, &reader, NULL));
+  const char *damage = tb_bag_reader_info(reader)->damage;
+  *out_damage = damage ? strdup(damage) : NULL;
+  outcome_t outcome = read_all(reader);
+  tb_bag_reader_close(reader);
+  return outcome;
+}
+
+/* All are recovered, and nothing is reported. */
+static void assert_salvaged(size_t count)
+{
+  char *damage;
+  outcome_t outcome = salvage_all(&damage);
+  assert_null(damage);
+  assert_int_equal(outcome.good, count);
+  assert_int_equal(outcome.bad, 0);
+}
+
 /* A link in its place keeps SQLite from making -shm, as a read-only medium does. */
-static void test_a_log_that_cannot_be_read_is_not_passed_over(void **state)
+static void test_a_log_is_read_where_nothing_can_be_made_beside_it(void **state)
 {
   (void)state;
   leave_with_log();
   char *shm = NULL;
   assert_true(asprintf(&shm, "%s-shm", path) > 0);
   assert_int_equal(symlink("nowhere", shm), 0);
+  assert_int_equal(open_and_count(), 4);
+  assert_salvaged(4);
+  assert_true(exists_beside("-wal"));
   free(shm);
+}
+
+/* Something has that -shm, so it may be a writer. */
+static void test_a_log_that_cannot_be_read_is_not_passed_over(void **state)
+{
+  (void)state;
+  leave_with_log();
+  char *shm = NULL;
+  assert_true(asprintf(&shm, "%s-shm", path) > 0);
+  assert_int_equal(mknod(shm, S_IFSOCK | 0600, 0), 0); /* cannot be opened */
   tb_bag_reader_t *reader = NULL;
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb_bag_reader_open(path, NULL, &reader, &error), TB_ERR_UNSUPPORTED);
   assert_non_null(strstr(error.text, "(-wal)"));
+  char *damage;
+  assert_int_equal(salvage_all(&damage).good, 3);
+  assert_non_null(damage);
+  assert_non_null(strstr(damage, "(-wal)"));
+  free(damage);
+  free(shm);
+}
+
+/* Tables as no recorder makes them, but other programs do: all of it is read and recovered. */
+static void test_ids_that_are_no_numbers_of_rows(void **state)
+{
+  (void)state;
+  static const char *const columns[] = {"id INTEGER", "id TEXT PRIMARY KEY",
+                                        "id INTEGER PRIMARY KEY DESC", "id INT UNIQUE"};
+  static const char *const ids[] = {"NULL", "'m' || i", "i", "-i"};
+  for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+    for (int indexed = 0; indexed < 2; indexed++) {
+      char sql[600];
+      unlink(path);
+      tb__test_db_simple(path, 4, 0, 0, 0);
+      snprintf(sql, sizeof sql,
+               "DROP TABLE messages; CREATE TABLE messages(%s, topic_id INTEGER, timestamp "
+               "INTEGER, data BLOB); %s WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+               "FROM n WHERE i < 100) INSERT INTO messages SELECT %s, 1, 1 + i / 2, "
+               "CAST(x'00010000' || 'a' AS BLOB) FROM n",
+               columns[i], indexed ? "CREATE INDEX timestamp_idx ON messages (timestamp);" : "",
+               ids[i]);
+      change_db(sql);
+      assert_int_equal(open_and_count(), 100);
+      assert_salvaged(100);
+    }
+}
+
+/* A table that has lost its pages, of which its index knows. */
+static void test_rows_that_only_the_index_has_are_lost(void **state)
+{
+  (void)state;
+  tb__test_db_simple(path, 4, 30, 0, 1);
+  change_db("PRAGMA writable_schema = ON; CREATE TABLE empty(a); UPDATE sqlite_master SET rootpage "
+            "= (SELECT rootpage FROM sqlite_master WHERE name = 'empty') WHERE name = 'messages'");
+  char *damage;
+  assert_int_equal(salvage_all(&damage).good, 0);
+  assert_non_null(damage);
+  assert_non_null(strstr(damage, "30 of 30 rows"));
+  free(damage);
 }
 
 static void test_wal_mode_without_log_leaves_nothing_behind(void **state)
@@ -560,7 +642,10 @@ int main(void)
       TEST(test_an_id_that_is_too_large_hides_no_rows),
       TEST(test_an_id_before_a_gap_hides_no_rows),
       TEST(test_a_write_ahead_log_is_read),
+      TEST(test_a_log_is_read_where_nothing_can_be_made_beside_it),
       TEST(test_a_log_that_cannot_be_read_is_not_passed_over),
+      TEST(test_ids_that_are_no_numbers_of_rows),
+      TEST(test_rows_that_only_the_index_has_are_lost),
       TEST(test_wal_mode_without_log_leaves_nothing_behind),
       TEST(test_a_hot_journal_is_refused),
       TEST(test_a_bag_that_may_not_be_written),

@@ -302,6 +302,41 @@ static void test_counts_that_nothing_confirms(void **state)
   }
 }
 
+/* Of the records of definitions, without the first `from` bytes and all from `to` on. */
+static void list_only(tb__test_mcap_t *mcap, size_t from, size_t to, unsigned channels)
+{
+  mcap->definitions.size = to - from;
+  memmove(mcap->definitions.bytes, mcap->definitions.bytes + from, to - from);
+  mcap->channels = channels;
+}
+
+/* Writers may leave them out. */
+static void test_definitions_that_only_the_data_has(void **state)
+{
+  (void)state;
+  const char *odd = "does not list all channels and schemas";
+  for (unsigned form = 0; form < 4; form++) {
+    tb__test_mcap_t mcap = {.has_no_indexes = form % 2, .counts_no_channels = form == 2};
+    begin(&mcap, 2);
+    list_only(&mcap, 0, 0, 0);
+    if (form == 3) mcap.counts[1] = 0;
+    assert_read(&mcap, 2 * PER_CHUNK, 0, form == 3 ? "count of messages is wrong" : NULL);
+    mcap = (tb__test_mcap_t){.has_no_indexes = form % 2};
+    begin(&mcap, 2);
+    size_t schema = TB__MCAP_HEAD_SIZE + (size_t)mcap.definitions.bytes[1],
+           end = mcap.definitions.size;
+    list_only(&mcap, schema, end, 1); /* its channel alone */
+    assert_read(&mcap, 2 * PER_CHUNK, 0, odd);
+    mcap = (tb__test_mcap_t){.has_no_indexes = form % 2};
+    tb__test_mcap_begin(&mcap);
+    tb__test_mcap_channel(&mcap, 1, "/a", "t");
+    size_t first = mcap.definitions.size;
+    add_two_channels(&mcap, false);
+    list_only(&mcap, 0, first, 1);
+    assert_read(&mcap, 3, 0, odd);
+  }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
@@ -315,6 +350,7 @@ int main(void)
       TEST(test_counts_of_channels_that_the_indexes_contradict),
       TEST(test_message_indexes_that_are_nowhere),
       TEST(test_statistics_that_count_no_channels),
+      TEST(test_definitions_that_only_the_data_has),
       TEST(test_times_that_the_chunks_contradict),
       TEST(test_counts_that_nothing_confirms),
   };

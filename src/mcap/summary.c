@@ -295,6 +295,21 @@ static tb_status_t use_counts_of_index(summary_t *summary, tb_error_t *error)
   return status;
 }
 
+/* A channel without a definition has messages, or one's schema is missing: the data has them. */
+static bool lacks_definitions(const summary_t *summary)
+{
+  const tb__mcap_definitions_t *all = &summary->index->definitions;
+  for (size_t id = 0; id < all->channels.count; id++) {
+    tb__mcap_channel_t channel;
+    bool is_there = tb__mcap_definitions_channel(all, (uint16_t)id, &channel);
+    if (is_there && channel.schema_id &&
+        !tb__mcap_definition(&all->schemas, channel.schema_id).content)
+      return true;
+    if (!is_there && all->channels.at[id].message_count > 0) return true;
+  }
+  return false;
+}
+
 static tb_status_t take_counts(summary_t *summary, tb_error_t *error)
 {
   uint64_t sum = 0;
@@ -321,9 +336,11 @@ static tb_status_t use_statistics(summary_t *summary, tb_error_t *error)
 {
   const tb__mcap_statistics_t *statistics = &summary->statistics;
   tb__mcap_index_t *index = summary->index;
-  if (!summary->has_statistics || (index->block_count == 0 && statistics->message_count > 0) ||
-      (index->definitions.channel_count == 0 && statistics->channel_count > 0) ||
-      (index->block_count == 0 && statistics->chunk_count > 0))
+  bool has_none = statistics->channel_count > 0 || statistics->message_count > 0;
+  bool has_content = statistics->message_count > 0 || statistics->chunk_count > 0;
+  if (!summary->has_statistics || (index->block_count == 0 && has_content) ||
+      (index->block_count > 0 && statistics->message_count == 0) ||
+      (index->definitions.channel_count == 0 && has_none))
     return tb_error_set(error, TB_ERR_NOT_FOUND, "%s: its summary does not cover its messages",
                         summary->input->path);
   if (statistics->chunk_count != index->block_count)
@@ -342,7 +359,11 @@ static tb_status_t use_statistics(summary_t *summary, tb_error_t *error)
   index->extra_count = statistics->attachment_count;
   if (statistics->metadata_count > summary->own_records)
     index->extra_count += statistics->metadata_count - summary->own_records;
-  return take_counts(summary, error);
+  tb_status_t status = take_counts(summary, error);
+  return !status && lacks_definitions(summary)
+             ? contradicts(summary, "it does not list all channels and schemas of its messages",
+                           error)
+             : status;
 }
 
 static void note_claims(summary_t *summary)

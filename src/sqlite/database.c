@@ -17,7 +17,7 @@
 
 typedef struct beside {
   bool wal; /* a write-ahead log with content */
-  bool wal_exists;
+  bool wal_exists, shm_exists;
   bool journal; /* a rollback journal with content */
 } beside_t;
 
@@ -97,8 +97,9 @@ static bool stat_beside(const char *path, const char *suffix, bool *exists, bool
 
 static bool look_beside(const char *path, beside_t *out)
 {
-  bool journal_exists;
+  bool journal_exists, shm;
   return stat_beside(path, "-wal", &out->wal_exists, &out->wal) &&
+         stat_beside(path, "-shm", &out->shm_exists, &shm) &&
          stat_beside(path, "-journal", &journal_exists, &out->journal);
 }
 
@@ -155,8 +156,15 @@ typedef enum care {
   TOLERANT, /* of a file that is shorter than its header states */
 } care_t;
 
+#define AS_IT_IS  "?immutable=1" /* the file alone, without what is beside it */
+#define WITH_LOG  "?mode=ro"
+#define OWN_INDEX "?mode=ro&vfs=unix-none" /* the index of the log is in memory, not in a -shm */
+
 static int open_uri(const char *path, const char *parameters, care_t care, sqlite3 **database)
 {
+  bool has_own_index = strcmp(parameters, OWN_INDEX) == 0;
+  sqlite3_close(*database);
+  *database = NULL;
   char *uri = make_uri(path, parameters);
   if (!uri) return SQLITE_NOMEM;
   int code = sqlite3_open_v2(uri, database,
@@ -168,22 +176,38 @@ static int open_uri(const char *path, const char *parameters, care_t care, sqlit
   sqlite3_db_config(*database, SQLITE_DBCONFIG_DEFENSIVE, !tolerant, (int *)NULL);
   sqlite3_db_config(*database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, tolerant, (int *)NULL);
   sqlite3_db_config(*database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
-  code = sqlite3_exec(*database, "PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0;", NULL, NULL,
-                      NULL);
+  if (has_own_index) /* what SQLite keeps that index in memory for; nothing is locked there */
+    code = sqlite3_exec(*database, "PRAGMA locking_mode = exclusive", NULL, NULL, NULL);
+  if (code == SQLITE_OK)
+    code = sqlite3_exec(*database, "PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0;", NULL, NULL,
+                        NULL);
   if (code == SQLITE_OK) /* the first statement that looks into the file */
     code = sqlite3_exec(*database, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+  return code;
+}
+
+static bool is_denied(int code)
+{
+  return (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
+}
+
+/* Where the folder cannot be written, SQLite cannot make a -shm. Without one no writer has the file
+ * open, so nothing needs to be locked. */
+static int open_with_log(const char *path, const beside_t *beside, care_t care, sqlite3 **database)
+{
+  int code = open_uri(path, WITH_LOG, care, database);
+  if (is_denied(code) && beside->wal && !beside->shm_exists)
+    code = open_uri(path, OWN_INDEX, care, database);
   return code;
 }
 
 static tb_status_t open_failed(sqlite3 *database, int code, const char *name,
                                const beside_t *beside, tb_error_t *error)
 {
-  int primary = code & 0xff;
-  bool cannot_recover = primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY;
   if (!database) return tb__no_memory(error);
   int system = sqlite3_system_errno(database);
   bool is_out_of_files = system == EMFILE || system == ENFILE;
-  if (cannot_recover && !is_out_of_files && (beside->journal || beside->wal))
+  if (is_denied(code) && !is_out_of_files && (beside->journal || beside->wal))
     return tb_error_set(error, TB_ERR_UNSUPPORTED,
                         "%s: the recording was cut off and its %s must be merged by a writer; copy "
                         "both to a writable folder and run `sqlite3 FILE 'PRAGMA "
@@ -203,13 +227,10 @@ tb_status_t tb__sqlite_open(const char *path, const char *name, sqlite3 **out, t
    * litter elsewhere. Without a -wal no writer has it open, and all content is in the file. */
   bool alone = in_wal_mode && !beside.wal_exists;
   sqlite3 *database = NULL;
-  int code = open_uri(path, alone ? "?immutable=1" : "?mode=ro", CAREFUL, &database);
-  if (code != SQLITE_OK && !alone && !beside.wal && !beside.journal &&
-      (code & 0xff) == SQLITE_CANTOPEN) {
-    sqlite3_close(database);
-    database = NULL;
-    code = open_uri(path, "?immutable=1", CAREFUL, &database);
-  }
+  int code = alone ? open_uri(path, AS_IT_IS, CAREFUL, &database)
+                   : open_with_log(path, &beside, CAREFUL, &database);
+  if (is_denied(code) && !alone && !beside.wal && !beside.journal)
+    code = open_uri(path, AS_IT_IS, CAREFUL, &database);
   if (code != SQLITE_OK) {
     status = open_failed(database, code, name, &beside, error);
     sqlite3_close(database);
@@ -220,21 +241,24 @@ tb_status_t tb__sqlite_open(const char *path, const char *name, sqlite3 **out, t
 }
 
 tb_status_t tb__sqlite_open_damaged(const char *path, const char *name, sqlite3 **out,
-                                    tb_error_t *error)
+                                    const char **out_unread, tb_error_t *error)
 {
   beside_t beside;
   if (!look_beside(path, &beside)) return tb__no_memory(error);
-  /* With its log if that can be used; alone otherwise. */
-  const char *const ways[] = {"?mode=ro", "?immutable=1"};
   sqlite3 *database = NULL;
+  const char *unread = NULL;
   int code = SQLITE_CANTOPEN;
-  for (size_t i = beside.wal || beside.journal ? 0 : 1; i < 2 && code != SQLITE_OK; i++) {
-    sqlite3_close(database);
-    database = NULL;
-    code = open_uri(path, ways[i], TOLERANT, &database);
+  if (beside.wal || beside.journal) {
+    code = open_with_log(path, &beside, TOLERANT, &database);
+    unread = beside.wal ? "log (-wal)" : "journal (-journal)";
   }
+  if (code == SQLITE_OK)
+    unread = NULL;
+  else
+    code = open_uri(path, AS_IT_IS, TOLERANT, &database);
   if (code == SQLITE_OK) {
     *out = database;
+    *out_unread = unread;
     return TB_OK;
   }
   tb_status_t status =

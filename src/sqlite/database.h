@@ -12,9 +12,10 @@
 tb_status_t tb__sqlite_open(const char *path, const char *name, sqlite3 **out,
                             tb_error_t *error) TB_WARN_UNUSED;
 
-/* The same for a damaged file: as long as its first page can be understood. */
+/* The same for a damaged file: as long as its first page can be understood. *out_unread: which log
+ * or journal beside it could not be read, "log (-wal)"; NULL: none. */
 tb_status_t tb__sqlite_open_damaged(const char *path, const char *name, sqlite3 **out,
-                                    tb_error_t *error) TB_WARN_UNUSED;
+                                    const char **out_unread, tb_error_t *error) TB_WARN_UNUSED;
 
 /* SQLite's result code and message as ours; `what` may be "". */
 tb_status_t tb__sqlite_error(sqlite3 *database, const char *name, const char *what,

@@ -2,6 +2,7 @@
  * After a bad page the search continues with the next id that can be found. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,8 @@ typedef struct salvage_file {
   bool has_next; /* the row after a gap */
   tb__bag_row_t next;
   int64_t gap_first, gap_last; /* of the row that step gave; none: gap_first is 0 */
+  const char *unread;          /* what is beside the file and could not be read, or NULL */
+  uint64_t indexed;            /* rows that the index of times has, as far as it can be read */
   bool is_rebuilt;             /* a copy, in which rows are only missing where ids are */
   tb__bag_file_t *ordinary;    /* gives more rows than the table by its ids, and is read instead */
 } salvage_file_t;
@@ -253,6 +256,24 @@ static void widen(tb__bag_file_info_t *info, const tb__bag_row_t *row)
   info->has_times = true;
 }
 
+/* The first thing that is wrong is kept. */
+__attribute__((format(printf, 4, 5))) static tb_status_t note_damage(const salvage_file_t *file,
+                                                                     tb__bag_file_info_t *out,
+                                                                     tb_error_t *error,
+                                                                     const char *format, ...)
+{
+  tb_error_t detail = TB_ERROR_INIT;
+  char text[160];
+  va_list arguments;
+  if (out->damage) return TB_OK;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  tb_error_set(&detail, TB_ERR_CORRUPT, "%s: %s", file->base.path, text);
+  out->damage = strdup(detail.text);
+  return out->damage ? TB_OK : tb__no_memory(error);
+}
+
 static tb_status_t salvage_read_info(tb__bag_file_t *base, tb__bag_file_info_t *out,
                                      tb_error_t *error)
 {
@@ -261,17 +282,17 @@ static tb_status_t salvage_read_info(tb__bag_file_t *base, tb__bag_file_info_t *
   tb_status_t status = tb__sqlite_read_topics(&file->base, out, error);
   if (!status) status = tb__sqlite_read_extras(&file->base, out, error);
   if (status) return status;
-  if (file->is_rebuilt &&
-      asprintf(&out->damage,
-               "%s: inner pages of its table of messages are damaged; rows were looked for in all "
-               "pages of the file",
-               file->base.path) < 0) {
-    out->damage = NULL;
-    return tb__no_memory(error);
-  }
+  if (file->unread)
+    status = note_damage(file, out, error,
+                         "its %s cannot be read; messages that are only there are missing",
+                         file->unread);
+  if (!status && file->is_rebuilt)
+    status = note_damage(file, out, error,
+                         "inner pages of its table of messages are damaged; rows were looked for "
+                         "in all pages of the file");
   tb__bag_row_t row;
   salvage_seek(base, INT64_MIN, NULL);
-  while (!next_row(file, &row)) {
+  while (!status && !next_row(file, &row)) {
     if (!file->gap_first) {
       widen(out, &row);
       continue;
@@ -281,7 +302,11 @@ static tb_status_t salvage_read_info(tb__bag_file_t *base, tb__bag_file_info_t *
     if (!out->damage) out->damage = strdup(detail.text);
     if (!out->damage) return tb__no_memory(error);
   }
-  return TB_OK;
+  if (!status && out->message_count < file->indexed)
+    status = note_damage(file, out, error, "%llu of %llu rows of its index are not in its table",
+                         (unsigned long long)(file->indexed - out->message_count),
+                         (unsigned long long)file->indexed);
+  return status;
 }
 
 static tb_status_t salvage_count_topics(tb__bag_file_t *base, tb__bag_file_info_t *info,
@@ -297,6 +322,18 @@ static tb_status_t salvage_count_topics(tb__bag_file_t *base, tb__bag_file_info_
 
 /* ---- opening ---- */
 
+/* 0: that cannot be found out. */
+static int64_t query_number(const salvage_file_t *file, const char *sql)
+{
+  sqlite3_stmt *statement = NULL;
+  int64_t number = 0;
+  if (sqlite3_prepare_v2(file->base.database, sql, -1, &statement, NULL) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    number = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  return number > 0 ? number : 0;
+}
+
 static tb_status_t open_table(const tb__bag_storage_t *storage, const char *path, const char *name,
                               salvage_file_t **out, tb_error_t *error)
 {
@@ -304,28 +341,32 @@ static tb_status_t open_table(const tb__bag_storage_t *storage, const char *path
   if (!file) return tb__no_memory(error);
   file->base.base.storage = storage;
   file->base.path = strdup(name);
-  tb_status_t status = file->base.path
-                           ? tb__sqlite_open_damaged(path, name, &file->base.database, error)
-                           : tb__no_memory(error);
+  tb_status_t status = file->base.path ? tb__sqlite_open_damaged(path, name, &file->base.database,
+                                                                 &file->unread, error)
+                                       : tb__no_memory(error);
   if (!status) status = tb__sqlite_check_tables(&file->base, error);
   if (!status)
-    status = tb__sqlite_prepare(&file->base,
-                                "SELECT id, topic_id, timestamp FROM messages NOT INDEXED WHERE id "
-                                ">= ?1 ORDER BY id",
-                                &file->rows, error);
+    status = tb__sqlite_prepare(
+        &file->base,
+        "SELECT _rowid_, topic_id, timestamp FROM messages NOT INDEXED WHERE _rowid_ "
+        ">= ?1 ORDER BY _rowid_",
+        &file->rows, error);
+  if (!status)
+    status = tb__sqlite_prepare(
+        &file->base,
+        "SELECT _rowid_, topic_id, timestamp FROM messages NOT INDEXED WHERE _rowid_ "
+        ">= ?1 ORDER BY _rowid_ LIMIT 1",
+        &file->probe, error);
   if (!status)
     status = tb__sqlite_prepare(&file->base,
-                                "SELECT id, topic_id, timestamp FROM messages NOT INDEXED WHERE id "
-                                ">= ?1 ORDER BY id LIMIT 1",
-                                &file->probe, error);
-  if (!status)
-    status = tb__sqlite_prepare(&file->base,
-                                "SELECT data, topic_id, timestamp FROM messages WHERE id = ?1",
+                                "SELECT data, topic_id, timestamp FROM messages WHERE _rowid_ = ?1",
                                 &file->data, error);
   if (status) {
     salvage_close(&file->base.base);
     return status;
   }
+  file->indexed = (uint64_t)query_number(
+      file, "SELECT count(*) FROM messages INDEXED BY timestamp_idx WHERE timestamp >= 0");
   *out = file;
   return TB_OK;
 }
@@ -340,15 +381,16 @@ static bool is_found(salvage_file_t *file, const tb__bag_row_t *row)
   return found;
 }
 
-/* Gaps, or rows that are of no use as the table has them. */
+/* Gaps, rows that are of no use as the table has them, or rows that only the index has. */
 static bool has_faults(salvage_file_t *file)
 {
   tb__bag_row_t row;
+  uint64_t count = 0;
   salvage_seek(&file->base.base, INT64_MIN, NULL);
-  while (!next_row(file, &row))
+  for (; !next_row(file, &row); count++)
     if (file->gap_first || !row.time_is_integer || row.log_time_ns < 0 || !is_found(file, &row))
       return true;
-  return false;
+  return count < file->indexed;
 }
 
 static uint64_t count_readable(const tb__bag_storage_t *storage, tb__bag_file_t *file)
@@ -365,15 +407,8 @@ static uint64_t count_readable(const tb__bag_storage_t *storage, tb__bag_file_t 
 
 static uint32_t root_of_messages(const salvage_file_t *file)
 {
-  sqlite3_stmt *statement = NULL;
-  int64_t root = 0;
-  if (sqlite3_prepare_v2(file->base.database,
-                         "SELECT rootpage FROM sqlite_master WHERE name = 'messages'", -1,
-                         &statement, NULL) == SQLITE_OK &&
-      sqlite3_step(statement) == SQLITE_ROW)
-    root = sqlite3_column_int64(statement, 0);
-  sqlite3_finalize(statement);
-  return root > 0 && root <= UINT32_MAX ? (uint32_t)root : 0;
+  int64_t root = query_number(file, "SELECT rootpage FROM sqlite_master WHERE name = 'messages'");
+  return root <= UINT32_MAX ? (uint32_t)root : 0;
 }
 
 /* Under the name that it is opened by. Nothing of it is left if the process is killed, unless the

@@ -69,10 +69,10 @@ static tb_status_t sqlite_open(const tb__bag_storage_t *storage, const char *pat
                                        : tb__no_memory(error);
   if (!status) status = tb__sqlite_check_tables(&file->base, error);
   if (!status)
-    status = tb__sqlite_prepare(&file->base, "SELECT topic_id FROM messages WHERE id = ?1",
+    status = tb__sqlite_prepare(&file->base, "SELECT topic_id FROM messages WHERE _rowid_ = ?1",
                                 &file->topic_of_row, error);
   if (!status)
-    status = tb__sqlite_prepare(&file->base, "SELECT data FROM messages WHERE id = ?1",
+    status = tb__sqlite_prepare(&file->base, "SELECT data FROM messages WHERE _rowid_ = ?1",
                                 &file->data_of_row, error);
   if (status) {
     sqlite_close(&file->base.base);
@@ -139,8 +139,10 @@ static tb_status_t compare_index(sqlite_file_t *file, uint64_t count, tb_error_t
 {
   int64_t first = 0, last = 0, rows = 0, span;
   bool found = false;
-  tb_status_t status = query_integer(file, "SELECT min(id) FROM messages", &first, &found, error);
-  if (!status) status = query_integer(file, "SELECT max(id) FROM messages", &last, &found, error);
+  tb_status_t status =
+      query_integer(file, "SELECT min(_rowid_) FROM messages", &first, &found, error);
+  if (!status)
+    status = query_integer(file, "SELECT max(_rowid_) FROM messages", &last, &found, error);
   if (status) return status;
   bool has_gaps = count == 0 || last < first || __builtin_sub_overflow(last, first, &span) ||
                   (uint64_t)span + 1 != count;
@@ -176,11 +178,11 @@ static bool estimate_extent(sqlite_file_t *file, tb__bag_file_info_t *out)
 {
   int64_t first = 0, last = 0, span = -1;
   bool found = false;
-  tb_status_t status =
-      query_integer(file, "SELECT id FROM messages ORDER BY id LIMIT 1", &first, &found, NULL);
+  tb_status_t status = query_integer(file, "SELECT _rowid_ FROM messages ORDER BY _rowid_ LIMIT 1",
+                                     &first, &found, NULL);
   if (!status)
-    status = query_integer(file, "SELECT id FROM messages ORDER BY id DESC LIMIT 1", &last, &found,
-                           NULL);
+    status = query_integer(file, "SELECT _rowid_ FROM messages ORDER BY _rowid_ DESC LIMIT 1",
+                           &last, &found, NULL);
   if (!status)
     status = query_integer(
         file, "SELECT timestamp FROM messages INDEXED BY timestamp_idx " USABLE_TIMES "LIMIT 1",
@@ -233,10 +235,10 @@ static tb_status_t sqlite_count_topics(tb__bag_file_t *base, tb__bag_file_info_t
 /* False: there is no such index, or it cannot be used. */
 static bool start_whole(sqlite_file_t *file)
 {
-  static const char all[] = "SELECT id, timestamp, topic_id, data FROM messages INDEXED BY "
-                            "timestamp_idx ORDER BY timestamp, id";
-  static const char some[] = "SELECT id, timestamp, topic_id, data FROM messages INDEXED BY "
-                             "timestamp_idx WHERE timestamp >= ?1 ORDER BY timestamp, id";
+  static const char all[] = "SELECT _rowid_, timestamp, topic_id, data FROM messages INDEXED BY "
+                            "timestamp_idx ORDER BY timestamp, _rowid_";
+  static const char some[] = "SELECT _rowid_, timestamp, topic_id, data FROM messages INDEXED BY "
+                             "timestamp_idx WHERE timestamp >= ?1 ORDER BY timestamp, _rowid_";
   const char *sql = file->from_ns == INT64_MIN ? all : some;
   if (sqlite3_prepare_v2(file->base.database, sql, -1, &file->rows, NULL) != SQLITE_OK)
     return false;
@@ -249,8 +251,9 @@ static tb_status_t start_narrow(sqlite_file_t *file, tb_error_t *error)
 {
   char sql[QUERY_SIZE];
   bool is_all = file->from_ns == INT64_MIN;
-  make_query(file, "id, timestamp",
-             is_all ? "ORDER BY timestamp, id" : "WHERE timestamp >= ?1 ORDER BY timestamp, id",
+  make_query(file, "_rowid_, timestamp",
+             is_all ? "ORDER BY timestamp, _rowid_"
+                    : "WHERE timestamp >= ?1 ORDER BY timestamp, _rowid_",
              sql);
   tb_status_t status = tb__sqlite_prepare(&file->base, sql, &file->rows, error);
   if (!status && !is_all) sqlite3_bind_int64(file->rows, 1, file->from_ns);
@@ -280,8 +283,8 @@ static tb_status_t go_on_narrow(sqlite_file_t *file, tb_error_t *error)
   file->has_content = false;
   if (file->has_row) {
     char sql[QUERY_SIZE];
-    make_query(file, "id, timestamp", "WHERE (timestamp, id) > (?1, ?2) ORDER BY timestamp, id",
-               sql);
+    make_query(file, "_rowid_, timestamp",
+               "WHERE (timestamp, _rowid_) > (?1, ?2) ORDER BY timestamp, _rowid_", sql);
     tb_status_t status = tb__sqlite_prepare(&file->base, sql, &file->rows, error);
     if (status) return status;
     sqlite3_bind_int64(file->rows, 1, file->last_time_ns);

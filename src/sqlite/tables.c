@@ -8,6 +8,7 @@
 #include "storage/clean.h"
 
 #define MAX_TOPICS 65536
+#define ROWID      "_rowid_"
 
 tb_status_t tb__sqlite_failed(tb__sqlite_file_t *file, const char *what, tb_error_t *error)
 {
@@ -17,8 +18,17 @@ tb_status_t tb__sqlite_failed(tb__sqlite_file_t *file, const char *what, tb_erro
 tb_status_t tb__sqlite_prepare(tb__sqlite_file_t *file, const char *sql, sqlite3_stmt **out,
                                tb_error_t *error)
 {
-  if (sqlite3_prepare_v2(file->database, sql, -1, out, NULL) == SQLITE_OK) return TB_OK;
-  return tb__sqlite_failed(file, "", error);
+  int code = sqlite3_prepare_v2(file->database, sql, -1, out, NULL);
+  if (code == SQLITE_OK) return TB_OK;
+  tb_status_t status = tb__sqlite_failed(file, "", error);
+  const size_t size = sizeof ROWID - 1;
+  char *other = code == SQLITE_ERROR && strstr(sql, ROWID) ? strdup(sql) : NULL;
+  for (char *found = other; found && (found = strstr(found, ROWID)); found += size)
+    memcpy(found, "id     ", size);
+  if (other && sqlite3_prepare_v2(file->database, other, -1, out, NULL) == SQLITE_OK)
+    status = TB_OK;
+  free(other);
+  return status;
 }
 
 tb_status_t tb__sqlite_check_tables(tb__sqlite_file_t *file, tb_error_t *error)

@@ -13,6 +13,8 @@ typedef struct tb__sqlite_file {
   sqlite3 *database;
 } tb__sqlite_file_t;
 
+/* Statements call the number of a row _rowid_, whatever its column `id` holds. In a table WITHOUT
+ * ROWID that is `id`. */
 tb_status_t tb__sqlite_prepare(tb__sqlite_file_t *file, const char *sql, sqlite3_stmt **out,
                                tb_error_t *error) TB_WARN_UNUSED;
 /* SQLite's last error, with the path. */
