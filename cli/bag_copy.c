@@ -310,9 +310,7 @@ static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t 
 
 static bool is_wanted(const bag_copy_t *copy, const tb_bag_message_t *message)
 {
-  return message->log_time_ns >= copy->start_ns &&
-         (message->log_time_ns < copy->end_ns || copy->end_ns == INT64_MAX) &&
-         copy->topics[message->topic] != SIZE_MAX;
+  return message->log_time_ns >= copy->start_ns && copy->topics[message->topic] != SIZE_MAX;
 }
 
 /* A part that could not be copied. */
@@ -354,7 +352,7 @@ static tb_status_t copy_message(bag_copy_t *copy, tb_bag_message_t *message, tb_
   return status;
 }
 
-/* Until the end of the bag, or a signal. */
+/* Until the end of the bag or of the part, or a signal. */
 static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
 {
   const atomic_int *signalled = command_catch_signals();
@@ -373,6 +371,7 @@ static tb_status_t copy_messages(bag_copy_t *copy, tb_error_t *error)
       report_failure(copy, error);
       continue;
     }
+    if (message.log_time_ns >= copy->end_ns && copy->end_ns != INT64_MAX) return TB_OK;
     progress_at(message.log_time_ns);
     if (!is_wanted(copy, &message)) continue;
     status = copy_message(copy, &message, error);
@@ -394,15 +393,16 @@ static tb_status_t copy_latched(bag_copy_t *copy, tb_error_t *error)
   bag_latched_from_t from = {.paths = copy->latched_paths,
                              .path_count = copy->latched_path_count,
                              .options = &copy->input,
+                             .info = tb_bag_reader_info(copy->reader),
                              .before_ns = copy->start_ns,
                              .signalled = command_catch_signals(),
                              .on_failure = on_latched_failure,
                              .user = copy};
-  bool *wanted = calloc(tb_bag_reader_info(copy->reader)->topic_count + 1, sizeof *wanted);
+  bool *wanted = calloc(from.info->topic_count + 1, sizeof *wanted);
   bag_latched_t *latched = NULL;
   tb_bag_message_t message;
   if (!wanted) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-  for (size_t i = 0; i < tb_bag_reader_info(copy->reader)->topic_count; i++)
+  for (size_t i = 0; i < from.info->topic_count; i++)
     wanted[i] = copy->topics[i] != SIZE_MAX;
   from.wanted = wanted;
   tb_status_t status = bag_latched_find(&from, &latched, error);

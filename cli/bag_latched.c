@@ -24,8 +24,8 @@ struct bag_latched {
   tb_bag_reader_t *reader; /* of the latched topics */
   keeper_t **buckets;      /* by a hash */
   size_t bucket_count, keeper_count;
-  uint64_t seen;
-  place_t *places; /* of all keepers, in the order of reading */
+  uint64_t seen, recorded; /* messages of these topics */
+  place_t *places;         /* of all keepers, in the order of reading */
   size_t count, next;
 };
 
@@ -52,38 +52,28 @@ void bag_latched_close(bag_latched_t *latched)
   free(latched);
 }
 
-/* *names is to be freed. */
-static tb_status_t name_topics(const bag_latched_from_t *from, const tb_bag_info_t *info,
-                               const char ***names, size_t *count, tb_error_t *error)
+static bool is_latched(const bag_latched_from_t *from, size_t topic)
 {
-  *names = calloc(info->topic_count + 1, sizeof **names);
-  if (!*names) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
-  for (size_t i = 0; i < info->topic_count; i++)
-    if (info->topics[i].latched_depth > 0 && (!from->wanted || from->wanted[i]))
-      (*names)[(*count)++] = info->topics[i].name;
-  return TB_OK;
+  return from->info->topics[topic].latched_depth > 0 && from->wanted[topic];
 }
 
 /* Of the latched topics alone; *out stays NULL if there are none, or nothing is that early. */
 static tb_status_t open_reader(const bag_latched_from_t *from, tb_bag_content_t content,
                                tb_bag_reader_t **out, tb_error_t *error)
 {
+  const tb_bag_info_t *info = from->info;
   tb_bag_reader_options_t options = *from->options;
-  tb_bag_reader_t *all = NULL;
-  const char **names = NULL;
-  options.topics = NULL;
+  const char **names = calloc(info->topic_count + 1, sizeof *names);
+  tb_status_t status = TB_OK;
+  if (!names) return tb_error_set(error, TB_ERR_NO_MEMORY, "out of memory");
+  options.topics = names;
   options.topic_count = 0;
   options.content = content;
-  tb_status_t status =
-      tb_bag_reader_open_many(from->paths, from->path_count, &options, &all, error);
-  if (status) return status;
-  const tb_bag_info_t *info = tb_bag_reader_info(all);
-  status = name_topics(from, info, &names, &options.topic_count, error);
-  options.topics = names;
-  if (!status && options.topic_count > 0 && info->start_ns < from->before_ns)
+  for (size_t i = 0; i < info->topic_count; i++)
+    if (is_latched(from, i)) names[options.topic_count++] = info->topics[i].name;
+  if (options.topic_count > 0 && info->start_ns < from->before_ns)
     status = tb_bag_reader_open_many(from->paths, from->path_count, &options, out, error);
   free(names);
-  tb_bag_reader_close(all);
   return status;
 }
 
@@ -197,8 +187,11 @@ static tb_status_t gather(bag_latched_t *latched, tb_error_t *error)
 
 static tb_status_t search(const bag_latched_from_t *from, bag_latched_t *latched, tb_error_t *error)
 {
+  const tb_bag_info_t *info = tb_bag_reader_info(latched->reader);
   tb_bag_message_t message;
-  while (!*from->signalled) {
+  for (size_t i = 0; i < info->topic_count; i++)
+    if (is_latched(from, i)) latched->recorded += info->topics[i].message_count;
+  while (!*from->signalled && latched->seen < latched->recorded) {
     tb_status_t status = tb_bag_reader_next(latched->reader, &message, error);
     if (status == TB_ERR_END || (!status && message.log_time_ns >= from->before_ns)) break;
     if (status)

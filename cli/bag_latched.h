@@ -16,7 +16,8 @@ typedef struct bag_latched_from {
   const char *const *paths;
   size_t path_count;
   const tb_bag_reader_options_t *options; /* with which they were opened; topics are ignored */
-  const bool *wanted;                     /* by topic; NULL: all */
+  const tb_bag_info_t *info;              /* of them */
+  const bool *wanted;                     /* by topic */
   int64_t before_ns;
   const atomic_int *signalled; /* ends the search */
   bag_latched_failure_fn on_failure;

@@ -22,6 +22,30 @@ static bool is_passed_over(const tb_bag_reader_t *reader, const tb__bag_source_t
   return !source->has_rows || source->end_ns < reader->seek_ns;
 }
 
+static bool find_link(const tb__bag_source_t *source, int64_t id, size_t *out)
+{
+  size_t low = 0;
+  size_t high = source->link_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (source->links[middle].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == source->link_count || source->links[low].id != id) return false;
+  *out = source->links[low].topic;
+  return true;
+}
+
+/* An unknown one is reported. */
+static bool is_wanted(const void *user, int64_t id)
+{
+  const tb__bag_source_t *source = user;
+  size_t topic;
+  return !find_link(source, id, &topic) || source->wanted[topic];
+}
+
 /* On failure the file counts as read. */
 static tb_status_t open_next_source(tb_bag_reader_t *reader, tb_error_t *error)
 {
@@ -34,6 +58,8 @@ static tb_status_t open_next_source(tb_bag_reader_t *reader, tb_error_t *error)
   tb_status_t status = TB_OK;
   if (!source->file) status = tb__bag_source_open(reader, index, error);
   if (!status && source->file) {
+    source->wanted = reader->wanted;
+    source->file->wanted = (tb__bag_wanted_t){is_wanted, source};
     source->file->is_sparse = reader->is_sparse;
     status = source->part->storage->seek(source->file, reader->seek_ns, error);
   }
@@ -116,22 +142,6 @@ static tb_status_t row_error(const tb_bag_reader_t *reader, size_t index, tb_sta
   const tb__bag_source_t *source = &reader->sources[index];
   return tb_error_set(error, status, "%s: %s %lld: %s", source->path, source->part->storage->item,
                       (long long)source->head.id, reason);
-}
-
-static bool find_link(const tb__bag_source_t *source, int64_t id, size_t *out)
-{
-  size_t low = 0;
-  size_t high = source->link_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (source->links[middle].id < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == source->link_count || source->links[low].id != id) return false;
-  *out = source->links[low].topic;
-  return true;
 }
 
 static tb_status_t find_topic(tb_bag_reader_t *reader, size_t index, size_t *out, tb_error_t *error)

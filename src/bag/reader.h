@@ -41,7 +41,8 @@ typedef struct tb__bag_source {
   int64_t start_ns;  /* 0 if no row has a usable time */
   int64_t end_ns;    /* INT64_MAX if no row has a usable time: never skipped */
   tb__bag_file_t *file;
-  bool is_cut; /* it could not be unpacked to its end; reported */
+  const bool *wanted; /* by topic of the bag, while the file is sought in */
+  bool is_cut;        /* it could not be unpacked to its end; reported */
   bool has_head;
   tb__bag_row_t head; /* the next row of this file */
 } tb__bag_source_t;

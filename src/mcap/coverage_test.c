@@ -337,6 +337,37 @@ static void test_definitions_that_only_the_data_has(void **state)
   }
 }
 
+/* Chunks of other topics are not read, though they are damaged; one without indexes is. */
+static void test_chunks_without_a_wanted_topic_are_passed_over(void **state)
+{
+  (void)state;
+  const char *const names[] = {"/a", "/b"};
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  options.topic_count = 1;
+  for (unsigned form = 0; form < 4; form++) {
+    tb__test_mcap_t mcap = {.has_no_indexes = form == 3};
+    begin(&mcap, 1);
+    size_t end = mcap.file.size;
+    add_two_channels(&mcap, false);
+    add_chunk(&mcap, 2);
+    mcap.file.bytes[end - 160] ^= 1; /* in the first chunk */
+    tb__test_mcap_end(&mcap, true);
+    tb__test_mcap_save(&mcap, path);
+    tb__test_mcap_fini(&mcap);
+    options.topics = &names[form % 2];
+    tb_bag_reader_t *reader = NULL;
+    tb_bag_message_t message;
+    tb_status_t status;
+    unsigned good = 0, bad = 0;
+    assert_ok(tb_bag_reader_open(path, &options, &reader, NULL));
+    while ((status = tb_bag_reader_next(reader, &message, NULL)) != TB_ERR_END)
+      *(status ? &bad : &good) += 1;
+    assert_int_equal(good, form % 2 ? 2 : PER_CHUNK + 1);
+    assert_int_equal(bad, form == 1 ? 0 : 1);
+    tb_bag_reader_close(reader);
+  }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
@@ -351,6 +382,7 @@ int main(void)
       TEST(test_message_indexes_that_are_nowhere),
       TEST(test_statistics_that_count_no_channels),
       TEST(test_definitions_that_only_the_data_has),
+      TEST(test_chunks_without_a_wanted_topic_are_passed_over),
       TEST(test_times_that_the_chunks_contradict),
       TEST(test_counts_that_nothing_confirms),
   };

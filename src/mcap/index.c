@@ -23,6 +23,7 @@ void tb__mcap_index_fini(tb__mcap_index_t *index)
   for (size_t i = 0; i < index->block_count; i++)
     free(index->blocks[i].text);
   free(index->blocks);
+  free(index->topics.ids);
   free(index->metadata);
   free(index->ros_distro);
   free(index->oddity);

@@ -15,6 +15,7 @@ typedef struct tb__mcap_index {
   tb__mcap_definitions_t definitions;
   tb__bag_block_t *blocks; /* by offset */
   size_t block_count, block_capacity;
+  tb__bag_topic_lists_t topics; /* channels of the blocks */
   uint64_t message_count;
   bool has_times;
   uint64_t start_ns, end_ns;

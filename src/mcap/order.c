@@ -94,6 +94,7 @@ void tb__mcap_order_init(tb__mcap_order_t *order, const tb__bag_input_t *input,
 {
   *order = (tb__mcap_order_t){.index = index};
   tb__bag_order_init(&order->base, input, load, index->blocks, index->block_count, index->end_ns);
+  order->base.topics = &index->topics;
 }
 
 void tb__mcap_order_fini(tb__mcap_order_t *order)
@@ -102,8 +103,9 @@ void tb__mcap_order_fini(tb__mcap_order_t *order)
   tb__mcap_codec_fini(&order->codec);
 }
 
-tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns, tb_error_t *error)
+tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, const tb__bag_wanted_t *wanted,
+                                uint64_t time_ns, tb_error_t *error)
 {
   order->has_reported_definitions = false;
-  return tb__bag_order_seek(&order->base, time_ns, error);
+  return tb__bag_order_seek(&order->base, wanted, time_ns, error);
 }

@@ -18,7 +18,7 @@ void tb__mcap_order_init(tb__mcap_order_t *order, const tb__bag_input_t *input,
 void tb__mcap_order_fini(tb__mcap_order_t *order);
 
 /* As tb__bag_order_seek; the messages are from tb__bag_order_next(&order->base, ...). */
-tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, uint64_t time_ns,
-                                tb_error_t *error) TB_WARN_UNUSED;
+tb_status_t tb__mcap_order_seek(tb__mcap_order_t *order, const tb__bag_wanted_t *wanted,
+                                uint64_t time_ns, tb_error_t *error) TB_WARN_UNUSED;
 
 #endif

@@ -255,6 +255,7 @@ static void test_small_cache(void **state)
     tb__mcap_index_t index;
     tb__mcap_order_t order;
     tb__bag_item_t item;
+    const tb__bag_wanted_t all = {NULL, NULL};
     tb_error_t error = TB_ERROR_INIT, damage = TB_ERROR_INIT;
     model.count = 0;
     make_random(&mcap, &random, true);
@@ -264,7 +265,7 @@ static void test_small_cache(void **state)
     assert_ok(tb__mcap_index_load(&input, &index, &error));
     tb__mcap_order_init(&order, &input, &index);
     order.base.cache_size = 2000;
-    assert_ok(tb__mcap_order_seek(&order, 0, &error));
+    assert_ok(tb__mcap_order_seek(&order, &all, 0, &error));
     for (size_t k = 0; k < model.count; k++) {
       order.base.loaded_bytes = 0; /* how often is the matter of limits_test.c */
       assert_ok(tb__bag_order_next(&order.base, &item, &damage, &error));

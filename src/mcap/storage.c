@@ -231,7 +231,7 @@ static tb_status_t mcap_count_topics(tb__bag_file_t *base, tb__bag_file_info_t *
 static tb_status_t mcap_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_t *error)
 {
   uint64_t target_ns = time_ns < 0 ? 0 : (uint64_t)time_ns;
-  return tb__mcap_order_seek(&mcap_file(base)->order, target_ns, error);
+  return tb__mcap_order_seek(&mcap_file(base)->order, &base->wanted, target_ns, error);
 }
 
 static tb_status_t mcap_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_t *error)

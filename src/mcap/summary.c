@@ -175,6 +175,28 @@ static tb_status_t count_channels(summary_t *summary, const tb__mcap_chunk_index
   return status;
 }
 
+/* Of most chunks they are those of the one before. */
+static tb_status_t list_channels(summary_t *summary, const tb__mcap_chunk_index_t *chunk,
+                                 tb__bag_block_t *block, tb_error_t *error)
+{
+  tb__bag_topic_lists_t *lists = &summary->index->topics;
+  const uint8_t *at = chunk->offsets;
+  size_t count = chunk->channel_count, same = 0;
+  while (same < count && count == lists->last_count &&
+         lists->ids[lists->last_at + same] == channel_at(at + same * PLACE_SIZE))
+    same++;
+  if (same == count) {
+    block->topics_at = lists->last_at;
+    block->topic_count = lists->last_count;
+    return TB_OK;
+  }
+  tb_status_t status = TB_OK;
+  for (size_t i = 0; i < count && !status; i++)
+    status = tb__bag_topic_list_add(lists, block, channel_at(at + i * PLACE_SIZE), error);
+  tb__bag_topic_list_end(lists, block);
+  return status;
+}
+
 static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *content, size_t size,
                               tb_error_t *error)
 {
@@ -201,6 +223,7 @@ static tb_status_t take_chunk(summary_t *summary, uint64_t at, const void *conte
   if (is_indexed) block.message_count = (chunk.index_length - heads) / 16;
   summary->indexed_messages += block.message_count;
   tb_status_t status = is_indexed ? count_channels(summary, &chunk, error) : TB_OK;
+  if (is_indexed && !status) status = list_channels(summary, &chunk, &block, error);
   return status ? status : tb__mcap_index_add(summary->index, &block, error);
 }
 

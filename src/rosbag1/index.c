@@ -14,6 +14,7 @@ void tb__rosbag1_index_fini(tb__rosbag1_index_t *index)
   for (size_t i = 0; i < index->block_count; i++)
     free(index->blocks[i].text);
   free(index->blocks);
+  free(index->topics.ids);
   free(index->oddity);
   free(index->chunks);
   tb__rosbag1_runs_fini(&index->runs);
@@ -186,13 +187,16 @@ static tb_status_t count_chunk(tb__rosbag1_index_t *out, const tb__rosbag1_recor
                                const uint8_t *data, tb__bag_block_t *block)
 {
   for (size_t at = 0; at < record->data_size; at += 8) {
-    tb__rosbag1_connection_t *connection =
-        tb__rosbag1_connections_find(&out->connections, tb__rosbag1_u32(data + at));
+    uint32_t id = tb__rosbag1_u32(data + at);
+    tb__rosbag1_connection_t *connection = tb__rosbag1_connections_find(&out->connections, id);
     if (!connection) return TB_ERR_INVALID;
     uint32_t count = tb__rosbag1_u32(data + at + 4);
     connection->message_count += count;
     block->message_count += count;
+    tb_status_t status = tb__bag_topic_list_add(&out->topics, block, id, NULL);
+    if (status) return status;
   }
+  tb__bag_topic_list_end(&out->topics, block);
   return TB_OK;
 }
 
@@ -212,7 +216,9 @@ static tb_status_t take_chunk_info(tb__bag_input_t *input, uint64_t offset,
   if (block.offset < out->chunks_offset || block.offset >= out->index_offset ||
       block.start_ns > block.end_ns)
     return contradiction(input, offset, error, "an entry of a chunk is out of range");
-  if (count_chunk(out, record, data, &block))
+  tb_status_t status = count_chunk(out, record, data, &block);
+  if (status == TB_ERR_NO_MEMORY) return tb__no_memory(error);
+  if (status)
     return contradiction(input, offset, error, "it counts messages of an unknown connection");
   return tb__rosbag1_index_add(out, &block, error);
 }
@@ -342,6 +348,7 @@ static void forget_blocks(tb__rosbag1_index_t *index)
   for (size_t i = 0; i < index->connections.count; i++)
     index->connections.items[i].message_count = 0;
   index->block_count = 0;
+  index->topics.count = index->topics.last_count = 0;
   index->message_count = 0;
   index->has_times = false;
   index->start_ns = index->end_ns = 0;

@@ -17,6 +17,7 @@ typedef struct tb__rosbag1_index {
   tb__rosbag1_connections_t connections;
   tb__bag_block_t *blocks; /* by offset */
   size_t block_count, block_capacity;
+  tb__bag_topic_lists_t topics; /* connections of the blocks */
   uint64_t message_count;
   bool has_times;
   uint64_t start_ns, end_ns;

@@ -99,6 +99,7 @@ void tb__rosbag1_order_init(tb__rosbag1_order_t *order, const tb__bag_input_t *i
 {
   *order = (tb__rosbag1_order_t){.index = index};
   tb__bag_order_init(&order->base, input, load, index->blocks, index->block_count, index->end_ns);
+  order->base.topics = &index->topics;
 }
 
 void tb__rosbag1_order_fini(tb__rosbag1_order_t *order)

@@ -135,6 +135,38 @@ static void test_whole(void **state)
   }
 }
 
+/* A chunk of other topics is not read, though it is damaged. */
+static void test_chunks_without_a_wanted_topic_are_passed_over(void **state)
+{
+  (void)state;
+  const char *const names[] = {"/b", "/a"};
+  const char *const expected[] = {"five ", "!two "};
+  tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
+  options.content = TB_BAG_CONTENT_ANY;
+  options.topic_count = 1;
+  memset(bag, 0, sizeof *bag);
+  tb__test_rosbag_begin(bag);
+  for (uint32_t i = 0; i < 3; i++) {
+    tb__test_rosbag_chunk(bag, "none");
+    tb__test_rosbag_message(bag, i, (i + 1) * S, i == 0 ? "first" : i == 1 ? "five" : "two");
+    tb__test_rosbag_end_chunk(bag);
+  }
+  tb__test_rosbag_close(bag);
+  uint8_t *text = memmem(bag->file.at, bag->file.size, "first", 5);
+  assert_non_null(text);
+  memset(text - 40, 0, 30);
+  save(bag->file.size);
+  for (size_t i = 0; i < 2; i++) {
+    char texts[64];
+    tb_bag_reader_t *reader = NULL;
+    options.topics = &names[i];
+    assert_ok(tb_bag_reader_open(path, &options, &reader, NULL));
+    read_texts(reader, texts, sizeof texts);
+    assert_string_equal(texts, expected[i]);
+    tb_bag_reader_close(reader);
+  }
+}
+
 static void test_topics(void **state)
 {
   (void)state;
@@ -514,12 +546,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
-      TEST(test_whole),          TEST(test_topics),        TEST(test_not_as_cdr),
-      TEST(test_unclosed),       TEST(test_wrong_index),   TEST(test_wrong_message_index),
-      TEST(test_refused),        TEST(test_cut),           TEST(test_flipped),
-      TEST(test_next_record),    TEST(test_next_chunk),    TEST(test_version_1_2),
-      TEST(test_folder),         TEST(test_overlap_limit), TEST(test_runs),
-      TEST(test_wrong_checksum),
+      TEST(test_whole),       TEST(test_chunks_without_a_wanted_topic_are_passed_over),
+      TEST(test_not_as_cdr),  TEST(test_topics),
+      TEST(test_not_as_cdr),  TEST(test_unclosed),
+      TEST(test_wrong_index), TEST(test_wrong_message_index),
+      TEST(test_refused),     TEST(test_cut),
+      TEST(test_flipped),     TEST(test_next_record),
+      TEST(test_next_chunk),  TEST(test_version_1_2),
+      TEST(test_folder),      TEST(test_overlap_limit),
+      TEST(test_runs),        TEST(test_wrong_checksum),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,8 +221,8 @@ static tb_status_t rosbag1_find_runs(tb__bag_file_t *base, tb__bag_file_run_t **
 
 static tb_status_t rosbag1_seek(tb__bag_file_t *base, int64_t time_ns, tb_error_t *error)
 {
-  return tb__bag_order_seek(&rosbag1_file(base)->order.base, time_ns < 0 ? 0 : (uint64_t)time_ns,
-                            error);
+  return tb__bag_order_seek(&rosbag1_file(base)->order.base, &base->wanted,
+                            time_ns < 0 ? 0 : (uint64_t)time_ns, error);
 }
 
 static tb_status_t rosbag1_step(tb__bag_file_t *base, tb__bag_row_t *out, tb_error_t *error)

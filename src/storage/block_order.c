@@ -1,6 +1,7 @@
 #include "storage/block_order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/list.h"
 #include "base/no_memory.h"
@@ -17,6 +18,41 @@ tb_status_t tb__bag_block_add(tb__bag_block_t **blocks, size_t *count, size_t *c
   }
   (*blocks)[(*count)++] = *block;
   return TB_OK;
+}
+
+#define LISTED_MAX (1U << 24) /* ids in memory; of further blocks the topics are not known */
+
+tb_status_t tb__bag_topic_list_add(tb__bag_topic_lists_t *lists, tb__bag_block_t *block,
+                                   uint32_t id, tb_error_t *error)
+{
+  if (lists->count == lists->capacity) {
+    uint32_t capacity = lists->capacity ? 2 * lists->capacity : 64;
+    uint32_t *ids = reallocarray(lists->ids, capacity, sizeof *ids);
+    if (!ids) return tb__no_memory(error);
+    lists->ids = ids;
+    lists->capacity = capacity;
+  }
+  if (block->topic_count++ == 0) block->topics_at = lists->count;
+  lists->ids[lists->count++] = id;
+  return TB_OK;
+}
+
+void tb__bag_topic_list_end(tb__bag_topic_lists_t *lists, tb__bag_block_t *block)
+{
+  uint32_t count = block->topic_count;
+  if (count == 0) return;
+  const uint32_t *list = lists->ids + block->topics_at;
+  if (count == lists->last_count &&
+      memcmp(list, lists->ids + lists->last_at, count * sizeof *list) == 0) {
+    lists->count = block->topics_at;
+    block->topics_at = lists->last_at;
+  } else if (lists->count > LISTED_MAX) {
+    lists->count = block->topics_at;
+    block->topic_count = 0;
+  } else {
+    lists->last_at = block->topics_at;
+    lists->last_count = count;
+  }
 }
 
 void tb__bag_order_init(tb__bag_order_t *order, const tb__bag_input_t *input, tb__bag_load_fn load,
@@ -350,7 +386,17 @@ tb_status_t tb__bag_order_next(tb__bag_order_t *order, tb__bag_item_t *out, tb_e
   return order->pending.status ? give_pending(order, out, damage) : TB_ERR_END;
 }
 
-tb_status_t tb__bag_order_seek(tb__bag_order_t *order, uint64_t time_ns, tb_error_t *error)
+static bool has_wanted(const tb__bag_order_t *order, const tb__bag_wanted_t *wanted,
+                       const tb__bag_block_t *block)
+{
+  if (!order->topics || !wanted->has || block->topic_count == 0) return true;
+  for (uint32_t i = 0; i < block->topic_count; i++)
+    if (wanted->has(wanted->user, order->topics->ids[block->topics_at + i])) return true;
+  return false;
+}
+
+tb_status_t tb__bag_order_seek(tb__bag_order_t *order, const tb__bag_wanted_t *wanted,
+                               uint64_t time_ns, tb_error_t *error)
 {
   release_all(order);
   order->used_up = NULL;
@@ -362,7 +408,7 @@ tb_status_t tb__bag_order_seek(tb__bag_order_t *order, uint64_t time_ns, tb_erro
   if (!order->heap) return tb__no_memory(error);
   for (size_t i = 0; i < order->block_count; i++) {
     const tb__bag_block_t *block = &order->blocks[i];
-    if (block->end_ns < time_ns) continue;
+    if (block->end_ns < time_ns || !has_wanted(order, wanted, block)) continue;
     order->all_bytes += block->size;
     order->heap[order->count++] = (tb__bag_head_t){block->start_ns, block->base, i, NULL};
   }

@@ -28,10 +28,30 @@ typedef struct tb__bag_block {
   bool is_counted;         /* an index counts its messages: */
   bool is_unclosed_end;    /* the damage is an end of the file that is missing */
   uint64_t message_count;
-  uint64_t base;      /* what ids of its rows begin at, so that they grow through the file */
-  tb_status_t status; /* of damage */
+  uint32_t topics_at;   /* in the lists of topics: those of its messages, as an index has them, */
+  uint32_t topic_count; /* as many; 0: not known */
+  uint64_t base;        /* what ids of its rows begin at, so that they grow through the file */
+  tb_status_t status;   /* of damage */
   char *text;
 } tb__bag_block_t;
+
+/* Of many blocks, one after another; a list that is like the one before is kept once. */
+typedef struct tb__bag_topic_lists {
+  uint32_t *ids; /* the file's own */
+  uint32_t count, capacity;
+  uint32_t last_at, last_count;
+} tb__bag_topic_lists_t;
+
+/* Adds to the list of the block, which none may follow until it is ended. */
+tb_status_t tb__bag_topic_list_add(tb__bag_topic_lists_t *lists, tb__bag_block_t *block,
+                                   uint32_t id, tb_error_t *error) TB_WARN_UNUSED;
+void tb__bag_topic_list_end(tb__bag_topic_lists_t *lists, tb__bag_block_t *block);
+
+/* Which topics of a file are asked for. */
+typedef struct tb__bag_wanted {
+  bool (*has)(const void *user, int64_t topic_id); /* NULL: all */
+  const void *user;
+} tb__bag_wanted_t;
 
 /* Adds to an array that grows. */
 tb_status_t tb__bag_block_add(tb__bag_block_t **blocks, size_t *count, size_t *capacity,
@@ -76,7 +96,8 @@ struct tb__bag_order {
   tb__bag_load_fn load;
   const tb__bag_block_t *blocks; /* by offset */
   size_t block_count;
-  uint64_t end_ns; /* of the last message */
+  const tb__bag_topic_lists_t *topics; /* of the blocks, or NULL */
+  uint64_t end_ns;                     /* of the last message */
   tb__bag_head_t *heap;
   size_t count;
   uint64_t seek_ns;
@@ -106,9 +127,10 @@ tb_status_t tb__bag_slot_add(tb__bag_slot_t *slot, const tb__bag_position_t *pos
 /* While loading: reported before the block's messages, unless something else is already. */
 void tb__bag_order_note(tb__bag_order_t *order, uint64_t offset, const char *what);
 
-/* To the first message at `time_ns` or later. */
-tb_status_t tb__bag_order_seek(tb__bag_order_t *order, uint64_t time_ns,
-                               tb_error_t *error) TB_WARN_UNUSED;
+/* To the first message at `time_ns` or later. Blocks that have none of the wanted topics are passed
+ * over. */
+tb_status_t tb__bag_order_seek(tb__bag_order_t *order, const tb__bag_wanted_t *wanted,
+                               uint64_t time_ns, tb_error_t *error) TB_WARN_UNUSED;
 /* TB_OK; TB_ERR_END. With an item without content, *damage describes what is damaged there, and
  * reading continues after it: also where a chunk differs from its entry in an index. Other
  * failures are final. */

@@ -10,6 +10,7 @@
 #include <timebase/bag_writer.h>
 #include <timebase/error.h>
 
+#include "storage/block_order.h"
 #include "storage/output.h"
 
 typedef struct tb__bag_storage tb__bag_storage_t;
@@ -17,6 +18,7 @@ typedef struct tb__bag_storage tb__bag_storage_t;
 /* An open file; first member of each format's own struct. */
 typedef struct tb__bag_file {
   const tb__bag_storage_t *storage;
+  tb__bag_wanted_t wanted; /* a hint, set before seek: rows of other topics may be left out */
   bool is_sparse;          /* a hint, set before seek: the payloads of many rows will not be read */
   bool is_estimate_enough; /* a hint, set before read_info: see tb__bag_file_info_t.is_estimate */
   bool is_count_needed;    /* a hint, set before read_info: a count that only one place in the file
