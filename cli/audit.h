@@ -34,6 +34,7 @@ typedef struct audit_node {
   tb__base_facts_t facts;
   tb__base_verdict_t verdict;
   char shared_time[65]; /* the name of the time in shared memory; "": none */
+  bool has_other_clock; /* it follows a clock under another name than the graph's */
 } audit_node_t;
 
 typedef struct audit {

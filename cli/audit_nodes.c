@@ -67,20 +67,24 @@ static bool is_output(const tb_ros2_graph_endpoint_t *endpoint)
 typedef struct shown {
   bool publishes_clock, has_output, is_simulator, is_player, has_recording_services;
   bool has_clock, has_other_clock; /* subscriptions of /clock: as a time source, and others */
+  bool has_renamed_clock;          /* as a time source, of a clock under another name */
   bool has_parameters;
 } shown_t;
 
 static void show_endpoint(const audit_t *audit, const tb_ros2_graph_endpoint_t *endpoint,
                           shown_t *out)
 {
-  bool is_clock = audit_is_clock(endpoint) && strcmp(endpoint->name, audit->clock_topic) == 0;
+  bool is_clock = audit_is_clock(endpoint);
+  bool is_of_graph = is_clock && strcmp(endpoint->name, audit->clock_topic) == 0;
   const char *slash = strrchr(endpoint->name, '/');
   if (is_clock && endpoint->is_publisher)
     out->publishes_clock = true;
-  else if (is_clock && is_time_source(endpoint))
+  else if (is_of_graph && is_time_source(endpoint))
     out->has_clock = true;
-  else if (is_clock)
+  else if (is_of_graph)
     out->has_other_clock = true;
+  else if (is_clock && is_time_source(endpoint))
+    out->has_renamed_clock = true;
   out->has_output |= is_output(endpoint);
   out->has_parameters |= endpoint->is_publisher && strcmp(endpoint->name, "/parameter_events") == 0;
   if (!is_service(endpoint)) return;
@@ -137,12 +141,13 @@ static void judge_node(audit_t *audit, const tb_ros2_graph_snapshot_t *latest,
   for (size_t i = 0; i < node->endpoint_count; i++)
     show_endpoint(audit, &snapshot->endpoints[node->endpoints[i]], &shown);
   bool is_wholly_seen = show_latest(audit, latest, node, &shown);
+  out->has_other_clock = shown.has_renamed_clock && !shown.has_clock;
   out->role = role_of(node, &shown);
   out->facts = (tb__base_facts_t){
       .answer = answer_of(audit->times[index].sim_time),
       .has_other_source = !node_time_is_default(audit->times[index].source),
-      .follows_clock = shown.has_clock || shown.has_other_clock,
-      .is_recorder = !shown.has_clock || shown.has_recording_services,
+      .follows_clock = shown.has_clock || shown.has_renamed_clock || shown.has_other_clock,
+      .is_recorder = (!shown.has_clock && !shown.has_renamed_clock) || shown.has_recording_services,
       .is_rcl = shown.has_parameters,
       .has_unseen = !is_wholly_seen,
       .is_on_shared_time = shared_time == SHARED_TIME_FOLLOWED,

@@ -77,6 +77,15 @@ static void print_other_bases(const audit_t *audit)
   if (others) text_out(", %zu on another source", others);
 }
 
+/* Of those on /clock. */
+static void print_other_clocks(const audit_t *audit)
+{
+  size_t count = 0;
+  for (size_t i = 0; i < audit->view.snapshot->node_count; i++)
+    count += audit->nodes[i].verdict.base == TB__BASE_CLOCK && audit->nodes[i].has_other_clock;
+  if (count) text_out(" (%zu of them on a clock under another name)", count);
+}
+
 void audit_report_text(const audit_t *audit)
 {
   clock_facts_t facts = clock_facts(audit);
@@ -87,6 +96,7 @@ void audit_report_text(const audit_t *audit)
   size_t topics = audit_topics_sampled(&audit->topics);
   text_out("; %zu node%s: %zu on /clock", nodes, nodes == 1 ? "" : "s",
            count_base(audit, TB__BASE_CLOCK));
+  print_other_clocks(audit);
   print_other_bases(audit);
   text_out(", %zu on wall time, %zu unknown; %zu topic%s sampled; ",
            count_base(audit, TB__BASE_WALL), count_base(audit, TB__BASE_UNKNOWN), topics,

@@ -303,7 +303,7 @@ static void find_topic(const ros1_look_t *look, topic_t *topic)
         .findings = look->findings,
         .topic = topic->name,
         .stamps = &stream->stamps,
-        .age_min_ns = topic->stamped.limits.age_min_ns,
+        .limits = &topic->stamped.limits,
         .owner = connection && connection->publisher[0] ? connection->publisher : NULL,
         .base_cause = is_unset ? "/use_sim_time" : NULL};
     stamp_findings_add(&judged);

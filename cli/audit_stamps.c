@@ -1,4 +1,5 @@
-/* Findings about the stamps of sampled topics, and what stamps show of a node's time base. */
+/* Findings about topics: their types, the stamps of sampled ones, and what stamps show of a node's
+ * time base. */
 #include <string.h>
 
 #include "audit.h"
@@ -12,8 +13,51 @@ static void find_unknown(audit_t *audit, const audit_topic_t *topic)
   tb__findings_add(audit->findings, &input, "%s%s%s", topic->type, *note ? ": " : "", note);
 }
 
+static bool is_topic(const tb_ros2_graph_endpoint_t *endpoint, const char *name)
+{
+  return endpoint->kind == TB_ROS2_ENDPOINT_TOPIC && strcmp(endpoint->name, name) == 0;
+}
+
+/* Of the `count` endpoints of a topic. What is wrong with the type of /clock is clock-qos. */
+static void find_types(audit_t *audit, const tb_ros2_graph_endpoint_t *endpoints, size_t count)
+{
+  const char *name = endpoints[0].name;
+  tb__finding_input_t input = {
+      .rule = TB__RULE_TOPIC_TWO_TYPES, .kind = TB__SUBJECT_TOPIC, .subject = name};
+  size_t other = 1;
+  while (other < count && strcmp(endpoints[other].type, endpoints[0].type) == 0)
+    other++;
+  if (other == count || strcmp(name, audit->clock_topic) == 0) return;
+  for (size_t i = 0; i < count; i++) {
+    const char *owner = audit_owner_of(audit->view.snapshot, &endpoints[i]);
+    tb__findings_add(audit->findings, &input, "%s by %s: %s",
+                     endpoints[i].is_publisher ? "published" : "subscribed to",
+                     owner ? owner : "a program without a node", endpoints[i].type);
+  }
+}
+
+static void find_two_types(audit_t *audit)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
+  for (size_t i = 0, count; i < snapshot->endpoint_count; i += count) {
+    const tb_ros2_graph_endpoint_t *first = &snapshot->endpoints[i];
+    for (count = 1; i + count < snapshot->endpoint_count; count++)
+      if (!is_topic(&snapshot->endpoints[i + count], first->name)) break;
+    if (first->kind == TB_ROS2_ENDPOINT_TOPIC) find_types(audit, first, count);
+  }
+}
+
+static bool has_other_clock(const audit_t *audit, const char *node)
+{
+  for (size_t i = 0; node && i < audit->view.snapshot->node_count; i++)
+    if (strcmp(audit->view.snapshot->nodes[i].full_name, node) == 0)
+      return audit->nodes[i].has_other_clock;
+  return false;
+}
+
 void audit_topics_find(audit_t *audit)
 {
+  find_two_types(audit);
   const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
   for (size_t i = 0; i < audit->topics.count; i++) {
     const audit_topic_t *topic = &audit->topics.list[i];
@@ -23,9 +67,10 @@ void audit_topics_find(audit_t *audit)
       judged_stamps_t judged = {.findings = audit->findings,
                                 .topic = topic->name,
                                 .stamps = &stream->stamps,
-                                .age_min_ns = topic->stamped.limits.age_min_ns,
+                                .limits = &topic->stamped.limits,
                                 .owner = audit_node_of(snapshot, stream->writer)};
       tb__time_kind_t kind;
+      judged.has_other_clock = has_other_clock(audit, judged.owner);
       judged.base = audit_declared_base(audit, judged.owner, topic->type, &kind);
       stamp_findings_add(&judged);
     }

@@ -34,7 +34,10 @@ static const limit_row_t limit_rows[] = {
     ROW("other_domain", LIMIT_DURATION, other_domain_ns, true),
     ROW("other_domain_budgets", LIMIT_NUMBER, other_domain_budgets, true),
     ROW("other_domain_sure", LIMIT_DURATION, other_domain_sure_ns, true),
+    ROW("repeated", LIMIT_NUMBER, repeated, true),
     ROW("host_offset", LIMIT_DURATION, host_offset_ns, false),
+    ROW("system_step", LIMIT_DURATION, system_step_ns, false),
+    ROW("silence", LIMIT_DURATION, silence_ns, false),
     ROW("diagnostics_stale", LIMIT_DURATION, diagnostics_stale_ns, false),
 };
 #define LIMIT_COUNT (sizeof limit_rows / sizeof *limit_rows)

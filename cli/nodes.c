@@ -14,6 +14,7 @@
 #include "unnamed.h"
 
 #define PLAIN_DDS "no node (plain DDS)"
+#define CLOCK     "/clock"
 
 enum { OPTION_JSON = 256, OPTION_CHECK };
 
@@ -26,7 +27,8 @@ typedef struct nodes {
   const graph_view_t *view;
   const node_time_t *times; /* of each node of the snapshot */
   shared_times_t shared;
-  const tb_ros2_graph_endpoint_t *publishers, *subscriptions; /* of /clock */
+  /* Of /clock, and of clocks under other names, which nodes may be remapped to. */
+  const tb_ros2_graph_endpoint_t **publishers, **subscriptions;
   size_t publisher_count, subscription_count;
 } nodes_t;
 
@@ -35,10 +37,37 @@ static const char *distro_name(tb_ros2_distro_t distro)
   return distro == TB_ROS2_DISTRO_HUMBLE ? "humble or older" : "iron or newer";
 }
 
-static bool is_clock_subscription(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *endpoint)
+static bool is_clock(const tb_ros2_graph_endpoint_t *endpoint)
 {
-  return nodes->subscription_count > 0 && endpoint >= nodes->subscriptions &&
-         endpoint < nodes->subscriptions + nodes->subscription_count;
+  return endpoint->kind == TB_ROS2_ENDPOINT_TOPIC &&
+         (strcmp(endpoint->name, CLOCK) == 0 || strcmp(endpoint->type, CLOCK_TYPE) == 0);
+}
+
+/* /clock first, then by name, as the graph has them. */
+static tb_status_t find_clocks(nodes_t *nodes)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = nodes->view->snapshot;
+  nodes->publishers = calloc(2 * snapshot->endpoint_count + 1, sizeof *nodes->publishers);
+  if (!nodes->publishers) return TB_ERR_NO_MEMORY;
+  nodes->subscriptions = nodes->publishers + snapshot->endpoint_count;
+  for (int others = 0; others < 2; others++)
+    for (size_t i = 0; i < snapshot->endpoint_count; i++) {
+      const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[i];
+      if (!is_clock(endpoint) || (strcmp(endpoint->name, CLOCK) != 0) != others) continue;
+      if (endpoint->is_publisher)
+        nodes->publishers[nodes->publisher_count++] = endpoint;
+      else
+        nodes->subscriptions[nodes->subscription_count++] = endpoint;
+    }
+  return TB_OK;
+}
+
+/* 0: they fit, or are of different topics. */
+static uint32_t mismatches_of(const tb_ros2_graph_endpoint_t *publisher,
+                              const tb_ros2_graph_endpoint_t *subscription)
+{
+  if (strcmp(publisher->name, subscription->name) != 0) return 0;
+  return tb_ros2_graph_mismatches(publisher, subscription);
 }
 
 static size_t mismatch_count(const nodes_t *nodes)
@@ -46,8 +75,28 @@ static size_t mismatch_count(const nodes_t *nodes)
   size_t count = 0;
   for (size_t i = 0; i < nodes->subscription_count; i++)
     for (size_t j = 0; j < nodes->publisher_count; j++)
-      count += tb_ros2_graph_mismatches(&nodes->publishers[j], &nodes->subscriptions[i]) != 0;
+      count += mismatches_of(nodes->publishers[j], nodes->subscriptions[i]) != 0;
   return count;
+}
+
+static bool is_published(const nodes_t *nodes, const char *topic)
+{
+  for (size_t i = 0; i < nodes->publisher_count; i++)
+    if (strcmp(nodes->publishers[i]->name, topic) == 0) return true;
+  return false;
+}
+
+/* The topic that a node of the default time source waits for; NULL: one that it subscribes to is
+ * published. */
+static const char *awaited_clock(const nodes_t *nodes, size_t index)
+{
+  const char *topic = CLOCK;
+  for (size_t i = 0; i < nodes->subscription_count; i++) {
+    if (nodes->subscriptions[i]->node != (int32_t)index) continue;
+    topic = nodes->subscriptions[i]->name;
+    if (is_published(nodes, topic)) return NULL;
+  }
+  return is_published(nodes, topic) ? NULL : topic;
 }
 
 /* --- as text --- */
@@ -93,8 +142,8 @@ static const char *owner_name(const nodes_t *nodes, const tb_ros2_graph_endpoint
 static void print_mismatches(const nodes_t *nodes, const tb_ros2_graph_endpoint_t *subscription)
 {
   for (size_t i = 0; i < nodes->publisher_count; i++) {
-    const tb_ros2_graph_endpoint_t *publisher = &nodes->publishers[i];
-    uint32_t mismatches = tb_ros2_graph_mismatches(publisher, subscription);
+    const tb_ros2_graph_endpoint_t *publisher = nodes->publishers[i];
+    uint32_t mismatches = mismatches_of(publisher, subscription);
     if (!mismatches) continue;
     text_out("  ! receives nothing from ");
     text_out("%s", publisher->node >= 0 ? owner_name(nodes, publisher)
@@ -146,6 +195,7 @@ static void print_subscription(const nodes_t *nodes, const tb_ros2_graph_endpoin
                                int columns, size_t count)
 {
   if (count) print_columns(columns, "", "", "", "");
+  if (strcmp(endpoint->name, CLOCK) != 0) text_out("%s: ", endpoint->name);
   print_qos(endpoint);
   text_out("\n");
   print_mismatches(nodes, endpoint);
@@ -160,7 +210,7 @@ static void print_node(const nodes_t *nodes, size_t index, int columns)
                 node_time_name(nodes->times[index].sim_time));
   for (size_t i = 0; i < node->endpoint_count; i++) {
     const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
-    if (!is_clock_subscription(nodes, endpoint)) continue;
+    if (endpoint->is_publisher || !is_clock(endpoint)) continue;
     print_subscription(nodes, endpoint, columns, count++);
   }
   if (!count) text_out("-\n");
@@ -178,8 +228,8 @@ static void print_unnamed(const nodes_t *nodes, int columns)
     if (!unnamed_is(participant)) continue;
     print_columns(columns, UNNAMED_NODE, "-", participant->middleware, "-");
     for (size_t j = 0; j < nodes->subscription_count; j++)
-      if (memcmp(nodes->subscriptions[j].participant_guid, participant->guid, 16) == 0)
-        print_subscription(nodes, &nodes->subscriptions[j], columns, count++);
+      if (memcmp(nodes->subscriptions[j]->participant_guid, participant->guid, 16) == 0)
+        print_subscription(nodes, nodes->subscriptions[j], columns, count++);
     if (!count) text_out("-\n");
     text_out("  ! a participant ");
     unnamed_describe(stdout, snapshot, participant);
@@ -187,15 +237,16 @@ static void print_unnamed(const nodes_t *nodes, int columns)
   }
 }
 
-static bool is_any_waiting(const nodes_t *nodes)
+/* A topic that nodes wait for, which nothing publishes; NULL: there is none. */
+static const char *waited_for(const nodes_t *nodes)
 {
   for (size_t i = 0; i < nodes->view->snapshot->node_count; i++) {
     const node_time_t *time = &nodes->times[i];
     if (time->sim_time == SIM_TIME_TRUE && node_time_is_default(time->source) &&
-        !shared_time_of(nodes, &nodes->view->snapshot->nodes[i]))
-      return true;
+        !shared_time_of(nodes, &nodes->view->snapshot->nodes[i]) && awaited_clock(nodes, i))
+      return awaited_clock(nodes, i);
   }
-  return false;
+  return NULL;
 }
 
 static void print_other_type(const tb_ros2_graph_endpoint_t *publisher)
@@ -208,23 +259,21 @@ static void print_other_type(const tb_ros2_graph_endpoint_t *publisher)
 static void print_publishers(const nodes_t *nodes)
 {
   int columns = 0;
-  if (!nodes->publisher_count) {
-    text_out("no publisher of /clock");
-    text_out("%s\n", is_any_waiting(nodes)
-                         ? ", and nodes wait for it; start a simulator or 'timebase serve'"
-                         : "");
-    return;
-  }
+  const char *topic = "", *awaited = waited_for(nodes);
+  if (awaited || !nodes->publisher_count)
+    text_out("no publisher of %s%s\n", awaited ? awaited : CLOCK,
+             awaited ? ", and nodes wait for it; start a simulator or 'timebase serve'" : "");
   for (size_t i = 0; i < nodes->publisher_count; i++) {
-    int used = text_columns(owner_name(nodes, &nodes->publishers[i])) + 2;
+    int used = text_columns(owner_name(nodes, nodes->publishers[i])) + 2;
     if (used > columns) columns = used;
   }
-  text_out("publishers of /clock:\n");
   for (size_t i = 0; i < nodes->publisher_count; i++) {
-    text_out("  ");
-    text_out("%-*s", columns, owner_name(nodes, &nodes->publishers[i]));
-    print_qos(&nodes->publishers[i]);
-    print_other_type(&nodes->publishers[i]);
+    const tb_ros2_graph_endpoint_t *publisher = nodes->publishers[i];
+    if (strcmp(publisher->name, topic) != 0) text_out("publishers of %s:\n", publisher->name);
+    topic = publisher->name;
+    text_out("  %-*s", columns, owner_name(nodes, publisher));
+    print_qos(publisher);
+    print_other_type(publisher);
     text_out("\n");
   }
 }
@@ -234,15 +283,12 @@ static void print_other_subscriptions(const nodes_t *nodes)
 {
   bool is_first = true;
   for (size_t i = 0; i < nodes->subscription_count; i++) {
-    if (nodes->subscriptions[i].node >= 0 ||
-        unnamed_has(nodes->view->snapshot, &nodes->subscriptions[i]))
-      continue;
+    const tb_ros2_graph_endpoint_t *subscription = nodes->subscriptions[i];
+    if (subscription->node >= 0 || unnamed_has(nodes->view->snapshot, subscription)) continue;
     if (is_first) text_out("subscriptions of /clock without a node:\n");
     is_first = false;
     text_out("  %s  ", PLAIN_DDS);
-    print_qos(&nodes->subscriptions[i]);
-    text_out("\n");
-    print_mismatches(nodes, &nodes->subscriptions[i]);
+    print_subscription(nodes, subscription, 0, 0);
   }
 }
 
@@ -315,14 +361,15 @@ static json_t *subscription_json(const nodes_t *nodes, const tb_ros2_graph_endpo
   json_t *out = json_object();
   json_t *list = json_array();
   for (size_t i = 0; i < nodes->publisher_count; i++) {
-    uint32_t mismatches = tb_ros2_graph_mismatches(&nodes->publishers[i], subscription);
+    uint32_t mismatches = mismatches_of(nodes->publishers[i], subscription);
     if (!mismatches) continue;
     json_t *mismatch = json_object();
     json_put(mismatch, "publisher", json_integer((json_int_t)i));
-    json_put(mismatch, "node", owner_json(nodes, &nodes->publishers[i]));
+    json_put(mismatch, "node", owner_json(nodes, nodes->publishers[i]));
     json_put(mismatch, "policies", policies_json(mismatches));
     json_push(list, mismatch);
   }
+  json_put(out, "topic", text_json(subscription->name));
   put_qos(out, subscription);
   json_put(out, "mismatches", list);
   return out;
@@ -338,7 +385,8 @@ static json_t *node_json(const nodes_t *nodes, size_t index)
   json_t *list = json_array();
   for (size_t i = 0; i < node->endpoint_count; i++) {
     const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
-    if (is_clock_subscription(nodes, endpoint)) json_push(list, subscription_json(nodes, endpoint));
+    if (!endpoint->is_publisher && is_clock(endpoint))
+      json_push(list, subscription_json(nodes, endpoint));
   }
   json_put(out, "name", text_json(node->full_name));
   json_put(out, "distro", json_string(distro_name(node->distro)));
@@ -359,6 +407,7 @@ static json_t *publisher_json(const nodes_t *nodes, const tb_ros2_graph_endpoint
 {
   json_t *out = json_object();
   json_put(out, "node", owner_json(nodes, publisher));
+  json_put(out, "topic", text_json(publisher->name));
   json_put(out, "type", text_json(publisher->type));
   put_qos(out, publisher);
   return out;
@@ -371,10 +420,10 @@ static int print_nodes_json(const command_t *command, const nodes_t *nodes, int 
   for (size_t i = 0; i < nodes->view->snapshot->node_count; i++)
     json_push(list, node_json(nodes, i));
   for (size_t i = 0; i < nodes->publisher_count; i++)
-    json_push(publishers, publisher_json(nodes, &nodes->publishers[i]));
+    json_push(publishers, publisher_json(nodes, nodes->publishers[i]));
   for (size_t i = 0; i < nodes->subscription_count; i++)
-    if (nodes->subscriptions[i].node < 0)
-      json_push(others, subscription_json(nodes, &nodes->subscriptions[i]));
+    if (nodes->subscriptions[i]->node < 0)
+      json_push(others, subscription_json(nodes, nodes->subscriptions[i]));
   json_put(root, "domain", json_integer(tb_ros2_context_domain_id(nodes->view->context)));
   json_put(root, "nodes", list);
   json_put(root, "unnamed_nodes", unnamed_json(nodes->view->snapshot));
@@ -389,7 +438,7 @@ static int print_nodes_json(const command_t *command, const nodes_t *nodes, int 
 static bool publishes_clock(const nodes_t *nodes, size_t index)
 {
   for (size_t i = 0; i < nodes->publisher_count; i++)
-    if (nodes->publishers[i].node == (int32_t)index) return true;
+    if (nodes->publishers[i]->node == (int32_t)index) return true;
   return false;
 }
 
@@ -411,6 +460,7 @@ typedef struct time_counts {
   size_t states[SIM_TIME_COUNT];
   size_t shared, without_publisher; /* on a time in shared memory */
   size_t on_clock, on_wall;         /* of the others that have answered */
+  const char *awaited;              /* a clock without a publisher that one waits for */
 } time_counts_t;
 
 /* A node whose time is not known (SHARED_TIME_UNKNOWN) is counted by its state alone. */
@@ -427,11 +477,12 @@ static void count_node(const nodes_t *nodes, size_t index, time_counts_t *out)
   out->without_publisher += name && !shared_time_has_publisher(name);
   if (shared == SHARED_TIME_FOLLOWED) return;
   out->on_clock += sim_time == SIM_TIME_TRUE;
+  if (sim_time == SIM_TIME_TRUE && !out->awaited) out->awaited = awaited_clock(nodes, index);
   out->on_wall += shared == SHARED_TIME_NONE && is_wall && !publishes_clock(nodes, index);
 }
 
 /* What is wrong with the times of the nodes, together. */
-static int check_times(const command_t *command, const nodes_t *nodes, const time_counts_t *counts)
+static int check_times(const command_t *command, const time_counts_t *counts)
 {
   int result = EXIT_OK;
   if ((counts->on_clock || counts->shared) && counts->on_wall)
@@ -445,8 +496,11 @@ static int check_times(const command_t *command, const nodes_t *nodes, const tim
   if (counts->states[SIM_TIME_AMBIGUOUS])
     result = check_failed_count(command, counts->states[SIM_TIME_AMBIGUOUS], "node shares its name",
                                 "nodes share their name");
-  if (counts->on_clock && !nodes->publisher_count)
-    result = check_failed(command, "no publisher of /clock, and nodes wait for it");
+  if (counts->awaited) {
+    text_err("timebase %s: check failed: no publisher of %s, and nodes wait for it\n",
+             command->name, counts->awaited);
+    result = EXIT_CHECK;
+  }
   return result;
 }
 
@@ -455,15 +509,23 @@ static int check(const command_t *command, const nodes_t *nodes)
   time_counts_t counts = {0};
   for (size_t i = 0; i < nodes->view->snapshot->node_count; i++)
     count_node(nodes, i, &counts);
-  int result = check_times(command, nodes, &counts);
+  int result = check_times(command, &counts);
   size_t unnamed = unnamed_count(nodes->view->snapshot);
   if (!nodes->view->snapshot->node_count && !unnamed) result = check_failed(command, "no nodes");
   if (unnamed)
     result = check_failed_count(command, unnamed, "participant has not announced its nodes",
                                 "participants have not announced their nodes");
-  if (nodes->publisher_count > 1)
-    result =
-        check_failed_count(command, nodes->publisher_count, "", "publishers of /clock, expected 1");
+  for (size_t i = 0, count = 1; i < nodes->publisher_count; i++, count++) {
+    const char *topic = nodes->publishers[i]->name;
+    if (i + 1 < nodes->publisher_count && strcmp(nodes->publishers[i + 1]->name, topic) == 0)
+      continue;
+    if (count > 1) {
+      text_err("timebase %s: check failed: %zu publishers of %s, expected 1\n", command->name,
+               count, topic);
+      result = EXIT_CHECK;
+    }
+    count = 0;
+  }
   if (counts.states[SIM_TIME_NO_ANSWER])
     result = check_failed_count(command, counts.states[SIM_TIME_NO_ANSWER], "node does not answer",
                                 "nodes do not answer");
@@ -481,10 +543,10 @@ static int show(const command_t *command, const arguments_t *arguments, const gr
   nodes_t nodes = {.view = view, .times = times};
   int result = EXIT_OK;
   shared_times_read(&nodes.shared);
-  nodes.publisher_count = tb_ros2_graph_publishers(view->snapshot, "/clock", &nodes.publishers);
-  nodes.subscription_count =
-      tb_ros2_graph_subscriptions(view->snapshot, "/clock", &nodes.subscriptions);
-  if (arguments->json)
+  tb_status_t status = find_clocks(&nodes);
+  if (status)
+    result = command_failed(command, status, NULL);
+  else if (arguments->json)
     result = print_nodes_json(command, &nodes, EXIT_OK);
   else
     print_nodes(&nodes);
@@ -493,6 +555,7 @@ static int show(const command_t *command, const arguments_t *arguments, const gr
     graph_view_print_empty(view);
   if (!result && arguments->check) result = check(command, &nodes);
   shared_times_release(&nodes.shared);
+  free(nodes.publishers);
   return result;
 }
 
@@ -598,9 +661,9 @@ const command_t command_nodes = {
         "\"name\", \"distro\", \"middleware\", \"enclave\", \"duplicate\", \"time_source\" (null: "
         "no\n"
         "such parameter), \"shared_time\" (the NAME of shm:NAME that its process follows,\n"
-        "whatever use_sim_time is; null: none) and \"clock_subscriptions\": \"qos\" (\"history\" "
-        "is\n"
-        "\"unknown\" where the middleware does not announce it), and \"mismatches\", each with\n"
+        "whatever use_sim_time is; null: none) and \"clock_subscriptions\" (of /clock, and of\n"
+        "clocks under other names): \"topic\", \"qos\" (\"history\" is \"unknown\" where the\n"
+        "middleware does not announce it), and \"mismatches\", each with\n"
         "\"publisher\" (index in \"clock_publishers\"), its \"node\" (null: plain DDS) and "
         "\"policies\". Each of\n"
         "\"unnamed_nodes\" has \"middleware\", \"enclave\", \"state\", \"addresses\" and "

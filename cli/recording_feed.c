@@ -1,5 +1,6 @@
 #include "recording_feed.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,20 @@ static bool find_topic(const tb__recording_t *recording, const char *name, uint3
   return false;
 }
 
+/* What the reader reports of a topic to which it gave a number; NULL: none. */
+static const char *oddity_of(const tb_bag_info_t *info, const char *name)
+{
+  char end[128];
+  int length = snprintf(end, sizeof end, "; it is read as %.80s", name);
+  for (size_t i = 0; i < info->oddity_count; i++) {
+    size_t size = strlen(info->oddities[i]);
+    if (size > (size_t)length && strcmp(info->oddities[i] + size - length, end) == 0 &&
+        strstr(info->oddities[i], " here"))
+      return info->oddities[i];
+  }
+  return NULL;
+}
+
 tb_status_t recording_feed_topics(recording_feed_t *feed, const tb_bag_info_t *info)
 {
   bool is_first = !feed->topics;
@@ -46,6 +61,7 @@ tb_status_t recording_feed_topics(recording_feed_t *feed, const tb_bag_info_t *i
                                         .is_latched =
                                             topic->qos.durability == TB_QOS_TRANSIENT_LOCAL,
                                         .offer_count = count_offers(topic->offers),
+                                        .oddity = oddity_of(info, topic->name),
                                         .message_count = topic->message_count};
     tb_status_t status = tb__recording_add_topic(feed->recording, &input, &feed->topics[i]);
     if (status) return status;
@@ -64,6 +80,8 @@ tb_status_t recording_feed_message(recording_feed_t *feed, const tb_bag_message_
   tb__recorded_message_t taken = {.topic = feed->topics[message->topic],
                                   .log_ns = message->log_time_ns,
                                   .publish_ns = message->publish_time_ns,
+                                  .place =
+                                      (uint64_t)message->file << 44 | (uint64_t)message->row_id,
                                   .data = message->data,
                                   .size = message->size};
   tb_status_t status = tb__recording_take(feed->recording, &taken);

@@ -5,6 +5,7 @@
 #include <timebase/ros2_parameter_client.h>
 
 #include "graph_view.h"
+#include "publishers.h"
 #include "text.h"
 #include "unnamed.h"
 
@@ -24,6 +25,7 @@ typedef struct arguments {
 typedef struct target {
   char *name;
   bool is_present, has_service;
+  bool is_clock; /* it publishes /clock, and is not asked to follow its own time */
   tb_ros2_parameter_outcome_t outcome;
 } target_t;
 
@@ -35,7 +37,7 @@ typedef struct work {
   size_t begin; /* of the current round */
   tb_status_t status;
   tb_error_t error;
-  size_t ok, refused, silent, skipped, absent;
+  size_t ok, refused, silent, skipped, absent, clocks;
 } work_t;
 
 /* --- setting --- */
@@ -100,7 +102,10 @@ static void print_line(const target_t *target, int columns, const char *what, co
 static void show(work_t *work, const target_t *target, int columns)
 {
   const tb_ros2_parameter_outcome_t *outcome = &target->outcome;
-  if (!target->is_present) {
+  if (target->is_clock) {
+    work->clocks++;
+    print_line(target, columns, "skipped: it publishes /clock", NULL);
+  } else if (!target->is_present) {
     work->absent++;
     print_line(target, columns, "no such node", NULL);
   } else if (!target->has_service) {
@@ -152,6 +157,7 @@ static int show_end(work_t *work)
     show_count(work->refused, "refused");
     show_count(work->silent, "without an answer");
     show_count(work->skipped, "without parameters");
+    show_count(work->clocks, "publishing /clock");
     show_count(work->absent, "not found");
     text_out("\n");
   }
@@ -162,13 +168,32 @@ static int show_end(work_t *work)
 
 /* --- rounds --- */
 
+static bool is_clock_publisher(const tb_ros2_graph_endpoint_t *endpoint)
+{
+  return endpoint->is_publisher && strcmp(endpoint->type, CLOCK_TYPE) == 0;
+}
+
+/* A simulator or a player on its own /clock would wait for itself. */
+static bool publishes_clock(const work_t *work, const tb_ros2_graph_node_t *node)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = work->view.snapshot;
+  for (size_t i = 0; node && i < node->endpoint_count; i++) {
+    const tb_ros2_graph_endpoint_t *endpoint = &snapshot->endpoints[node->endpoints[i]];
+    if (is_clock_publisher(endpoint)) return true;
+  }
+  return false;
+}
+
 static int set_round(work_t *work)
 {
   for (size_t i = work->begin; i < work->count; i++) {
     target_t *target = &work->targets[i];
-    target->is_present = tb_ros2_graph_find_node(work->view.snapshot, target->name) != NULL;
-    target->has_service =
-        target->is_present && graph_view_has_service(&work->view, target->name, SERVICE);
+    const tb_ros2_graph_node_t *node = tb_ros2_graph_find_node(work->view.snapshot, target->name);
+    target->is_present = node != NULL;
+    target->is_clock =
+        work->arguments->all && work->arguments->value && publishes_clock(work, node);
+    target->has_service = target->is_present && !target->is_clock &&
+                          graph_view_has_service(&work->view, target->name, SERVICE);
   }
   int result = graph_view_each(&work->view, 1, set_all, work);
   if (result) return result;
@@ -228,11 +253,13 @@ static int set_graph(work_t *work)
   return EXIT_OK;
 }
 
+/* Under whatever name: nodes may be remapped to it. */
 static bool is_clock_published(const graph_view_t *view, void *user)
 {
-  const tb_ros2_graph_endpoint_t *publishers;
   (void)user;
-  return tb_ros2_graph_publishers(view->snapshot, "/clock", &publishers) > 0;
+  for (size_t i = 0; i < view->snapshot->endpoint_count; i++)
+    if (is_clock_publisher(&view->snapshot->endpoints[i])) return true;
+  return false;
 }
 
 /* A wait for named nodes may have ended before a publisher was discovered. */
@@ -326,7 +353,8 @@ const command_t command_sim_time = {
         "or\n"
         "\"no parameters\" where a node has no service to set them.\n\n"
         "  --all       all nodes of the graph, including those that appear meanwhile; nodes\n"
-        "              without parameters are skipped\n"
+        "              without parameters are skipped, and with 'on' those that publish /clock:\n"
+        "              they would wait for themselves\n"
         "  --wait D    with names: wait at most D for the nodes to appear; with --all: follow\n"
         "              discovery for D; default: until nothing new was found for 0.5 s (1 s while\n"
         "              there are no nodes) and all participants have announced their nodes, at\n"

@@ -68,13 +68,38 @@ static void find_other(const judged_stamps_t *judged)
   }
 }
 
+/* True: there is one, and it says all of the ages. */
+static bool find_offset(const judged_stamps_t *judged)
+{
+  tb__finding_input_t input = finding_of_base(judged, TB__RULE_STAMP_OFFSET);
+  tb__stamp_offset_t offset;
+  char text[TB__FINDING_LINE_SIZE];
+  if (!tb__stamps_offset(judged->stamps, &offset)) return false;
+  input.detail = offset.remedy;
+  tb__stamps_offset_text(judged->stamps, &offset, text, sizeof text);
+  tb__findings_add(judged->findings, &input, "%s", text);
+  add_owner(judged);
+  return true;
+}
+
+static void find_texture(const judged_stamps_t *judged)
+{
+  tb__finding_input_t whole = finding_of(judged, TB__RULE_STAMP_WHOLE_SECONDS);
+  tb__finding_input_t repeated = finding_of(judged, TB__RULE_STAMP_REPEATED);
+  char text[TB__FINDING_LINE_SIZE];
+  if (tb__stamps_whole_text(judged->stamps, text, sizeof text))
+    tb__findings_add(judged->findings, &whole, "%s", text);
+  else if (tb__stamps_repeated_text(judged->stamps, judged->limits->repeated, text, sizeof text))
+    tb__findings_add(judged->findings, &repeated, "%s", text);
+}
+
 static void find_off(const judged_stamps_t *judged)
 {
   const tb__stamps_t *stamps = judged->stamps;
   tb__finding_input_t future = finding_of_base(judged, TB__RULE_STAMP_FUTURE);
   tb__finding_input_t old = finding_of_base(judged, TB__RULE_STAMP_OLD);
   int64_t ahead_ns = stamps->excess[TB__STAMP_FUTURE].greatest_ns;
-  if (ahead_ns > -judged->age_min_ns) future.severity = TB__SEVERITY_ERROR;
+  if (ahead_ns > -judged->limits->age_min_ns) future.severity = TB__SEVERITY_ERROR;
   if (stamps->kinds[TB__STAMP_FUTURE]) {
     tb__findings_add(judged->findings, &future,
                      "%" PRIu64 " of %" PRIu64 " stamps are in the future, by up to %.3f s",
@@ -109,7 +134,10 @@ void stamp_findings_add(const judged_stamps_t *judged)
 {
   find_zero(judged);
   find_invalid(judged);
-  find_other(judged);
-  find_off(judged);
+  if (!judged->has_other_clock) {
+    find_other(judged);
+    if (!find_offset(judged)) find_off(judged);
+  }
   find_order(judged);
+  find_texture(judged);
 }

@@ -10,13 +10,14 @@ typedef struct judged_stamps {
   tb__findings_t *findings;
   const char *topic;
   const tb__stamps_t *stamps;
-  int64_t age_min_ns;     /* of the topic's limits: an age below it is an error */
-  const char *owner;      /* the node that publishes it; NULL: none is known */
-  const char *base_cause; /* what makes stamps of another time base; NULL: the owner */
-  tb__time_base_t base;   /* that a manifest declares; 0: none */
+  const tb__contract_limits_t *limits; /* of the topic */
+  const char *owner;                   /* the node that publishes it; NULL: none is known */
+  const char *base_cause;              /* what makes stamps of another time base; NULL: the owner */
+  tb__time_base_t base;                /* that a manifest declares; 0: none */
+  bool has_other_clock;                /* the owner follows one that was not listened to: no ages */
 } judged_stamps_t;
 
-/* stamp-zero, stamp-other-domain, stamp-future, stamp-old, stamp-backward, stale-epoch. */
+/* All rules about the stamps of a stream. */
 void stamp_findings_add(const judged_stamps_t *judged);
 
 #endif

@@ -62,7 +62,8 @@ static void take_all(tb__recording_t *recording, input_t *input)
     publish_ns = moved(publish_ns, input);
     size_t size = next(input);
     if (size > input->left) size = input->left;
-    tb__recorded_message_t message = {topic % 9u, log_ns, publish_ns, input->at, size};
+    tb__recorded_message_t message = {topic % 9u, log_ns, publish_ns, (uint64_t)publish_ns % 16u,
+                                      input->at,  size};
     tb_status_t status = tb__recording_take(recording, &message);
     if (status && status != TB_ERR_NO_MEMORY && status != TB_ERR_INVALID) abort();
     input->at += size;

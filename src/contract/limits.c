@@ -18,7 +18,10 @@ tb__contract_limits_t tb__contract_limits_default(void)
       .other_domain_ns = 2 * S,
       .other_domain_budgets = 4,
       .other_domain_sure_ns = 365 * 24 * 3600 * S,
+      .repeated = 0.1,
       .host_offset_ns = 5 * MS,
+      .system_step_ns = 100 * MS,
+      .silence_ns = 1 * S,
       .diagnostics_stale_ns = 5 * S,
   };
 }

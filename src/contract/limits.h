@@ -23,7 +23,10 @@ typedef struct tb__contract_limits {
   int64_t other_domain_ns;
   double other_domain_budgets;  /* ... and by more than so many budgets of its topic */
   int64_t other_domain_sure_ns; /* off by more than this it is of another domain in any case */
+  double repeated; /* stamps that are repeated, as a part of all, from here on are a warning */
   int64_t host_offset_ns; /* a host whose system clock differs from another's by more is off */
+  int64_t system_step_ns; /* system time that steps by more while a recording is made has stepped */
+  int64_t silence_ns;     /* no message of any topic for longer than this is a silence */
   int64_t diagnostics_stale_ns; /* diagnostics without an update for longer than this are stale */
 } tb__contract_limits_t;
 

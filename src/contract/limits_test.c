@@ -14,7 +14,10 @@ static void test_defaults(void **state)
   assert_int_equal(limits.future_ns, 5 * MS);
   assert_true(limits.rate_warn == 0.1 && limits.rate_error == 0.5);
   assert_int_equal(limits.other_domain_sure_ns, 31536000 * S);
+  assert_true(limits.repeated == 0.1);
   assert_int_equal(limits.host_offset_ns, 5 * MS);
+  assert_int_equal(limits.system_step_ns, 100 * MS);
+  assert_int_equal(limits.silence_ns, S);
   assert_int_equal(limits.diagnostics_stale_ns, 5 * S);
 }
 

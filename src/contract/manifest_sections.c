@@ -151,7 +151,8 @@ static void read_clock(tb__fields_reader_t *reader, const tb__yaml_node_t *node,
       LIMIT("stall_periods", tb__field_number, stall_periods),                                     \
       LIMIT("other_domain", tb__field_duration, other_domain_ns),                                  \
       LIMIT("other_domain_budgets", tb__field_number, other_domain_budgets),                       \
-      LIMIT("other_domain_sure", tb__field_duration, other_domain_sure_ns)
+      LIMIT("other_domain_sure", tb__field_duration, other_domain_sure_ns),                        \
+      LIMIT("repeated", tb__field_ratio, repeated)
 
 static void check_limits(tb__fields_reader_t *reader, const tb__yaml_node_t *node,
                          const tb__contract_limits_t *limits)
@@ -168,6 +169,8 @@ static void read_limits(tb__fields_reader_t *reader, const tb__yaml_node_t *node
   static const tb__field_t fields[] = {
       LIMITS_OF_TOPICS,
       LIMIT("host_offset", tb__field_duration, host_offset_ns),
+      LIMIT("system_step", tb__field_duration, system_step_ns),
+      LIMIT("silence", tb__field_duration, silence_ns),
       LIMIT("diagnostics_stale", tb__field_duration, diagnostics_stale_ns),
   };
   tb__fields_read(reader, node, fields, COUNT(fields), out);

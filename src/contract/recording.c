@@ -31,6 +31,7 @@ static void fini_topic(tb__recorded_topic_t *topic)
 {
   free(topic->name);
   free(topic->type);
+  free(topic->oddity);
   free(topic->travel);
   free(topic->rest);
 }
@@ -120,6 +121,7 @@ tb_status_t tb__recording_add_topic(tb__recording_t *recording,
   }
   tb__recorded_topic_t topic = {.name = strdup(input->name),
                                 .type = strdup(input->type),
+                                .oddity = input->oddity ? strdup(input->oddity) : NULL,
                                 .role = role_of(input),
                                 .is_cdr = input->is_cdr,
                                 .is_ros1 = is_ros1(input),
@@ -127,8 +129,9 @@ tb_status_t tb__recording_add_topic(tb__recording_t *recording,
                                 .offer_count = input->offer_count,
                                 .limits = recording->limits,
                                 .sent_last_ns = -1};
-  tb_status_t status =
-      topic.name && topic.type ? find_definition(recording, input, &topic) : TB_ERR_NO_MEMORY;
+  tb_status_t status = topic.name && topic.type && (topic.oddity || !input->oddity)
+                           ? find_definition(recording, input, &topic)
+                           : TB_ERR_NO_MEMORY;
   if (status) {
     fini_topic(&topic);
     return status;
@@ -425,6 +428,32 @@ static tb_status_t note_sending(tb__recording_t *recording, tb__recorded_topic_t
   return TB_OK;
 }
 
+static void note_silence(tb__recording_t *recording, int64_t log_ns)
+{
+  int64_t silence_ns = log_ns - recording->last_log_ns;
+  if (recording->last_log_ns == 0 || silence_ns <= recording->silence_ns) return;
+  recording->silence_ns = silence_ns;
+  recording->silence_at_ns = recording->last_log_ns;
+}
+
+/* Messages come in the order of log times: those that were written before one that has come already
+ * are of the time before log times were set back. */
+static void note_place(tb__recorded_topic_t *topic, const tb__recorded_message_t *message)
+{
+  if (message->place >= topic->last_place) {
+    topic->last_place = message->place;
+    topic->last_place_ns = message->log_ns;
+    return;
+  }
+  if (message->place > topic->turn_place) {
+    topic->turn_place = topic->last_place;
+    topic->turn_ns = topic->last_place_ns;
+  }
+  if (message->log_ns - topic->turn_ns <= topic->back_ns) return;
+  topic->back_ns = message->log_ns - topic->turn_ns;
+  topic->back_at_ns = message->log_ns;
+}
+
 static void note_log_time(tb__recording_t *recording, tb__recorded_topic_t *topic, int64_t log_ns)
 {
   if (recording->messages == 0 || log_ns < recording->start_ns) recording->start_ns = log_ns;
@@ -432,6 +461,10 @@ static void note_log_time(tb__recording_t *recording, tb__recorded_topic_t *topi
   if (recording->messages && log_ns < recording->last_log_ns)
     recording->log_epoch =
         (tb__epoch_t){recording->log_epoch.number + 1, recording->last_log_ns, log_ns};
+  if (log_ns == 0)
+    recording->log_zeros++;
+  else if (topic->role != TB__RECORDED_OWN)
+    note_silence(recording, log_ns);
   recording->last_log_ns = log_ns;
   recording->messages++;
   if (topic->messages++ == 0) {
@@ -477,6 +510,7 @@ tb_status_t tb__recording_take(tb__recording_t *recording, const tb__recorded_me
   if (message->topic >= recording->topic_count || message->log_ns < 0) return TB_ERR_INVALID;
   tb__recorded_topic_t *topic = &recording->topics[message->topic];
   note_log_time(recording, topic, message->log_ns);
+  note_place(topic, message);
   if (topic->role == TB__RECORDED_OWN) take_own(recording, topic, message);
   topic->bytes += message->size;
   tb_status_t status = note_sending(recording, topic, message);

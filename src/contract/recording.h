@@ -42,6 +42,8 @@ typedef struct tb__recorded_topic_input {
   const char *type_hash, *definition, *definition_encoding; /* may be empty */
   bool is_cdr;          /* or else of ROS 1, where the encoding is "ros1msg" */
   bool is_latched;      /* transient local: samples may be older than the recording */
+  const char *oddity;   /* the reader numbers a topic that has another type than before under this
+                           name ("/a_2"): what it reports; NULL: it is none */
   uint32_t offer_count; /* publishers when it was recorded; 0: not known */
   uint64_t message_count;
 } tb__recorded_topic_input_t;
@@ -55,6 +57,7 @@ typedef struct tb__recorded_stream {
 
 typedef struct tb__recorded_topic {
   char *name, *type;
+  char *oddity; /* NULL: none */
   tb__recorded_role_t role;
   bool is_cdr, is_ros1, is_latched;
   uint32_t offer_count;
@@ -68,9 +71,13 @@ typedef struct tb__recorded_topic {
   int64_t first_ns, last_ns; /* log times */
   tb__moments_t gap;         /* between log times */
   int64_t gap_at_ns;         /* log time before the greatest */
-  uint64_t sent_backward;    /* sent before the message that was received before it */
-  int64_t sent_last_ns;      /* publish time; -1: none yet */
-  tb__spread_t *travel;      /* log time minus publish time; NULL: none is known */
+  /* By places in the files: of the last message so far, of the first one that was written after a
+   * step back of log times, and the greatest such step. */
+  uint64_t last_place, turn_place;
+  int64_t last_place_ns, turn_ns, back_ns, back_at_ns;
+  uint64_t sent_backward; /* sent before the message that was received before it */
+  int64_t sent_last_ns;   /* publish time; -1: none yet */
+  tb__spread_t *travel;   /* log time minus publish time; NULL: none is known */
   uint32_t frame_count;
   tb__recorded_stream_t *first, *newest; /* its streams; may be NULL */
   tb__recorded_stream_t *rest;           /* of the frames that there was no room for; may be NULL */
@@ -108,13 +115,15 @@ typedef struct tb__recording {
   uint64_t messages;
   int64_t start_ns, end_ns; /* log times; the least and the greatest */
   int64_t last_log_ns;
-  tb__epoch_t log_epoch;     /* by log times that go back: further runs */
-  bool awaits_clock;         /* there are ticks, perhaps later */
-  bool has_clock;            /* a tick that is not zero */
-  bool is_in_simulated_time; /* the ticks are not system time */
-  tb__ticks_t ticks;         /* by log times */
-  tb__ticks_t sent_ticks;    /* by publish times, where there are any */
-  uint64_t late_zeros;       /* ticks of 0 after the first other one */
+  uint64_t log_zeros;                /* messages with the log time 0 */
+  int64_t silence_ns, silence_at_ns; /* the longest without any message; log time before it */
+  tb__epoch_t log_epoch;             /* by log times that go back: further runs */
+  bool awaits_clock;                 /* there are ticks, perhaps later */
+  bool has_clock;                    /* a tick that is not zero */
+  bool is_in_simulated_time;         /* the ticks are not system time */
+  tb__ticks_t ticks;                 /* by log times */
+  tb__ticks_t sent_ticks;            /* by publish times, where there are any */
+  uint64_t late_zeros;               /* ticks of 0 after the first other one */
   int64_t clock_first_log_ns;
   tb__spread_t tick_off;          /* log time minus tick, at ticks */
   uint64_t sent_known, sent_same; /* publish times, and those that are the log time */
@@ -153,6 +162,7 @@ typedef struct tb__recorded_message {
   uint32_t topic;
   int64_t log_ns;
   int64_t publish_ns; /* below 1: not known */
+  uint64_t place;     /* grows in the order of writing; 0: not known */
   const void *data;   /* may be anything */
   size_t size;
 } tb__recorded_message_t;

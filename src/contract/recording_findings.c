@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "contract/durations.h"
-#include "contract/recording.h"
+#include "contract/recording_judge.h"
 #include "contract/tf_findings.h"
 #include "definition/parse.h"
 
@@ -33,22 +33,15 @@
  * the host's clock. */
 #define LOG_BEHIND_NS INT64_C(15000000000)
 
-typedef struct judge {
-  const tb__recording_t *recording;
-  tb__findings_t *findings;
-  tb_status_t status; /* the first failure */
-} judge_t;
+typedef tb__recording_judge_t judge_t;
 
 static const char *name_of(const judge_t *judge, const tb__recorded_stream_t *stream)
 {
   return judge->recording->topics[stream->topic].name;
 }
 
-static void add(judge_t *judge, const tb__finding_input_t *input, const char *format, ...)
-    TB_PRINTF(3, 4);
-
-/* Unless the manifest has switched the rule off for the subject. */
-static void add(judge_t *judge, const tb__finding_input_t *input, const char *format, ...)
+void tb__recording_judge_add(judge_t *judge, const tb__finding_input_t *input, const char *format,
+                             ...)
 {
   char line[TB__FINDING_LINE_SIZE];
   va_list args;
@@ -83,15 +76,18 @@ static const char *clock_cause(const judge_t *judge)
 }
 
 static void add_stream(judge_t *judge, tb__rule_id_t rule, tb__severity_t severity,
-                       const tb__recorded_stream_t *stream, const char *cause, const char *text)
+                       const tb__recorded_stream_t *stream, const char *cause, const char *text,
+                       const char *detail)
 {
   char frame[TB__FRAME_TEXT_MAX + 16];
   tb__finding_input_t input = {.rule = rule,
                                .severity = severity,
                                .kind = TB__SUBJECT_TOPIC,
                                .subject = name_of(judge, stream),
-                               .cause = cause};
-  add(judge, &input, "%s%s", frame_text(judge, stream, frame, sizeof frame), text);
+                               .cause = cause,
+                               .detail = detail};
+  tb__recording_judge_add(judge, &input, "%s%s", frame_text(judge, stream, frame, sizeof frame),
+                          text);
 }
 
 /* "12 of 100 stamps WHAT 5.000 s, the first at 1700000000.123 (stamp 1699999990.123)". */
@@ -107,7 +103,7 @@ static void add_excess(judge_t *judge, tb__rule_id_t rule, tb__severity_t severi
            (unsigned long long)(stamps->arrivals - stamps->kinds[TB__STAMP_NONE]), what,
            tb__duration_text(excess->greatest_ns).text, tb__moment_text(excess->at_ns).text,
            tb__moment_text(excess->stamp_ns).text);
-  add_stream(judge, rule, severity, stream, cause, text);
+  add_stream(judge, rule, severity, stream, cause, text, NULL);
 }
 
 /* Markers and commands use 0 for "whenever" or "now". */
@@ -131,14 +127,14 @@ static void judge_zero(judge_t *judge, const tb__recorded_stream_t *stream)
            (unsigned long long)(stamps->arrivals - stamps->kinds[TB__STAMP_NONE]),
            at_ns ? "first at " : "first before /clock began",
            at_ns ? tb__moment_text(at_ns).text : "");
-  add_stream(judge, TB__RULE_STAMP_ZERO, 0, stream, NULL, text);
+  add_stream(judge, TB__RULE_STAMP_ZERO, 0, stream, NULL, text, NULL);
 }
 
 static void judge_invalid(judge_t *judge, const tb__recorded_stream_t *stream)
 {
   char text[TB__FINDING_LINE_SIZE];
   if (tb__stamps_invalid_text(&stream->stamps, text, sizeof text))
-    add_stream(judge, TB__RULE_STAMP_INVALID, 0, stream, NULL, text);
+    add_stream(judge, TB__RULE_STAMP_INVALID, 0, stream, NULL, text, NULL);
 }
 
 static void judge_domain(judge_t *judge, const tb__recorded_stream_t *stream, bool lacks_clock)
@@ -198,11 +194,25 @@ static void add_shift(judge_t *judge, const tb__recorded_stream_t *stream)
            logger ? ""
                   : ": played from an older recording without its /clock, or by a clock that "
                     "was not set");
-  add_stream(judge, TB__RULE_STAMP_OLD, 0, stream, logger, text);
+  add_stream(judge, TB__RULE_STAMP_OLD, 0, stream, logger, text, NULL);
+}
+
+/* True: there is one, and it says all of the ages. */
+static bool judge_offset(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  tb__stamp_offset_t offset;
+  char text[TB__FINDING_LINE_SIZE];
+  if (!tb__stamps_offset(&stream->stamps, &offset) ||
+      (offset.by_ns < 0 && logger_of_shift(judge, &stream->stamps.age.moments)))
+    return false;
+  tb__stamps_offset_text(&stream->stamps, &offset, text, sizeof text);
+  add_stream(judge, TB__RULE_STAMP_OFFSET, 0, stream, NULL, text, offset.remedy);
+  return true;
 }
 
 static void judge_age(judge_t *judge, const tb__recorded_stream_t *stream)
 {
+  if (judge_offset(judge, stream)) return;
   const tb__stamps_t *stamps = &stream->stamps;
   const tb__contract_limits_t *limits = &judge->recording->topics[stream->topic].limits;
   uint64_t future = stamps->kinds[TB__STAMP_FUTURE];
@@ -229,7 +239,7 @@ static void judge_budget(judge_t *judge, const tb__recorded_stream_t *stream)
   snprintf(text, sizeof text, "ages are up to %s (99 %% of %llu), the budget is %s",
            tb__duration_text(most_ns).text, (unsigned long long)stream->stamps.age.moments.count,
            tb__duration_text(topic->budget_ns).text);
-  add_stream(judge, TB__RULE_STAMP_OLD, 0, stream, NULL, text);
+  add_stream(judge, TB__RULE_STAMP_OLD, 0, stream, NULL, text, NULL);
 }
 
 /* Stamps of several publishers are not in order, and a recording does not tell who sent what. */
@@ -254,7 +264,8 @@ static void judge_edge_of_two(judge_t *judge, const tb__recorded_stream_t *strea
   tb__finding_input_t input = {.rule = TB__RULE_TF_TWO_PUBLISHERS,
                                .kind = TB__SUBJECT_FRAME,
                                .subject = tb__recorded_stream_frame(judge->recording, stream)};
-  add(judge, &input, "%llu of %llu stamps are before the one before, by up to %s",
+  tb__recording_judge_add(
+      judge, &input, "%llu of %llu stamps are before the one before, by up to %s",
       (unsigned long long)stamps->backward, (unsigned long long)stamps->arrivals,
       tb__duration_text(stamps->backward_ns).text);
 }
@@ -269,7 +280,7 @@ static void judge_order(judge_t *judge, const tb__recorded_stream_t *stream)
     snprintf(text, sizeof text, "%llu steps back, by up to %s, first at %s",
              (unsigned long long)stamps->backward, tb__duration_text(stamps->backward_ns).text,
              tb__moment_text(stamps->backward_at_ns).text);
-    add_stream(judge, TB__RULE_STAMP_BACKWARD, 0, stream, NULL, text);
+    add_stream(judge, TB__RULE_STAMP_BACKWARD, 0, stream, NULL, text, NULL);
   }
   if (!stamps->kinds[TB__STAMP_STALE_EPOCH]) return;
   if (judge->recording->topics[stream->topic].role != TB__RECORDED_TF) {
@@ -283,9 +294,23 @@ static void judge_order(judge_t *judge, const tb__recorded_stream_t *stream)
                                .cause = clock_cause(judge)};
   if (!input.subject) input.subject = "further edges";
   const tb__stamp_excess_t *excess = &stamps->excess[TB__STAMP_STALE_EPOCH];
-  add(judge, &input, "%llu stamps, the first at %s (stamp %s)",
-      (unsigned long long)stamps->kinds[TB__STAMP_STALE_EPOCH], tb__moment_text(excess->at_ns).text,
-      tb__moment_text(excess->stamp_ns).text);
+  tb__recording_judge_add(judge, &input, "%llu stamps, the first at %s (stamp %s)",
+                          (unsigned long long)stamps->kinds[TB__STAMP_STALE_EPOCH],
+                          tb__moment_text(excess->at_ns).text,
+                          tb__moment_text(excess->stamp_ns).text);
+}
+
+/* Stamps of several publishers may repeat each other; of each edge, and of latched topics, it is
+ * usual. */
+static void judge_texture(judge_t *judge, const tb__recorded_stream_t *stream)
+{
+  const tb__recorded_topic_t *topic = &judge->recording->topics[stream->topic];
+  char text[TB__FINDING_LINE_SIZE];
+  if (may_be_zero(topic) || !is_of_one_publisher(judge, stream)) return;
+  if (tb__stamps_whole_text(&stream->stamps, text, sizeof text))
+    add_stream(judge, TB__RULE_STAMP_WHOLE_SECONDS, 0, stream, NULL, text, NULL);
+  else if (tb__stamps_repeated_text(&stream->stamps, topic->limits.repeated, text, sizeof text))
+    add_stream(judge, TB__RULE_STAMP_REPEATED, 0, stream, NULL, text, NULL);
 }
 
 static void judge_receipt(judge_t *judge, const tb__recorded_stream_t *stream)
@@ -301,102 +326,7 @@ static void judge_receipt(judge_t *judge, const tb__recorded_stream_t *stream)
            "%s to %s (1st to 50th percentile)",
            score.score, score.correlation, score.pair_count,
            tb__duration_text(score.age_p01_ns).text, tb__duration_text(score.age_p50_ns).text);
-  add_stream(judge, TB__RULE_RECEIPT_STAMPED, 0, stream, NULL, text);
-}
-
-static tb__finding_input_t of_clock(tb__rule_id_t rule)
-{
-  return (tb__finding_input_t){.rule = rule, .kind = TB__SUBJECT_CLOCK, .subject = "/clock"};
-}
-
-static void judge_streams_of_clock(judge_t *judge, const tb__tick_stream_t *all)
-{
-  const tb__recorded_topic_t *clock = tb__recording_topic(judge->recording, "/clock");
-  char count[16];
-  bool are_two = clock && clock->offer_count > 1;
-  tb__finding_input_t input =
-      of_clock(are_two ? TB__RULE_CLOCK_TWO_PUBLISHERS : TB__RULE_CLOCK_TWO_STREAMS);
-  if (are_two) {
-    snprintf(count, sizeof count, "%u", clock->offer_count);
-    input.detail = count;
-  }
-  if (all->kinds[TB__TICK_SWITCH])
-    add(judge, &input,
-        "%llu of %llu ticks go on with another time than the tick before, "
-        "up to %s away",
-        (unsigned long long)all->kinds[TB__TICK_SWITCH], (unsigned long long)all->ticks,
-        tb__duration_text(all->apart_ns).text);
-  else
-    add(judge, &input, "%llu of %llu ticks are before the tick before, by up to %s",
-        (unsigned long long)all->kinds[TB__TICK_REORDERED], (unsigned long long)all->ticks,
-        tb__duration_text(all->reordered_ns).text);
-}
-
-static void judge_jumps(judge_t *judge, const tb__tick_stream_t *all)
-{
-  tb__finding_input_t input = of_clock(TB__RULE_CLOCK_BACKWARDS);
-  if (all->kinds[TB__TICK_BACKWARD])
-    add(judge, &input, "%llu jumps back, by up to %s, first at %s",
-        (unsigned long long)all->kinds[TB__TICK_BACKWARD], tb__duration_text(all->backward_ns).text,
-        tb__moment_text(all->backward_at_ns).text);
-  input = of_clock(TB__RULE_CLOCK_GAP);
-  if (all->kinds[TB__TICK_SKIP])
-    add(judge, &input, "%llu jumps forward, by up to %s, the greatest at %s",
-        (unsigned long long)all->kinds[TB__TICK_SKIP], tb__duration_text(all->skip_ns).text,
-        tb__moment_text(all->skip_at_ns).text);
-  if (all->kinds[TB__TICK_GAP])
-    add(judge, &input, "%llu gaps, up to %s, the longest at %s; a usual step is %s",
-        (unsigned long long)all->kinds[TB__TICK_GAP], tb__duration_text(all->gap_ns).text,
-        tb__moment_text(all->gap_at_ns).text, tb__duration_text(all->usual_step_ns).text);
-}
-
-/* Against what the manifest declares. */
-static void judge_rate(judge_t *judge, const tb__tick_stream_t *all)
-{
-  const tb__manifest_t *manifest = judge->recording->manifest;
-  double rate = tb__tick_stream_rate(all), factor = tb__tick_stream_factor(all);
-  tb__finding_input_t input = of_clock(TB__RULE_CLOCK_RATE);
-  char needed[32];
-  if (!manifest || rate <= 0) return;
-  snprintf(needed, sizeof needed, "%.10g",
-           tb__contract_clock_rate(factor, manifest->clock.rate_hz));
-  input.detail = needed;
-  double off = tb__manifest_rate_off(manifest, rate);
-  if (off > manifest->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
-  if (off > manifest->limits.rate_warn)
-    add(judge, &input, "%.4g Hz, declared are %.4g Hz", rate, manifest->clock.rate_hz);
-  input.severity = 0;
-  if (!tb__manifest_factor_fits(&manifest->clock, &manifest->limits, factor))
-    add(judge, &input, "time advances by a factor of %.3f, declared is %.3f to %.3f", factor,
-        manifest->clock.factor_min, manifest->clock.factor_max);
-}
-
-static void judge_clock(judge_t *judge)
-{
-  const tb__recording_t *recording = judge->recording;
-  bool is_steady;
-  const tb__tick_stream_t *all = &tb__recording_ticks(recording, &is_steady)->all;
-  uint64_t zeros = all->kinds[TB__TICK_ZERO];
-  tb__finding_input_t input = of_clock(TB__RULE_CLOCK_ZERO);
-  /* A simulation may begin at 0. */
-  if (recording->late_zeros || (zeros > 1 && !recording->has_clock))
-    add(judge, &input, "%llu of %llu ticks are 0%s", (unsigned long long)zeros,
-        (unsigned long long)all->ticks, recording->has_clock ? ", also after others" : "");
-  input = of_clock(TB__RULE_CLOCK_INVALID);
-  if (all->kinds[TB__TICK_INVALID])
-    add(judge, &input, "%llu of %llu ticks are no valid time, first %s",
-        (unsigned long long)all->kinds[TB__TICK_INVALID], (unsigned long long)all->ticks,
-        tb__invalid_time_text(all->invalid_ns).text);
-  if (tb__tick_stream_is_double(all))
-    judge_streams_of_clock(judge, all);
-  else
-    judge_jumps(judge, all);
-  if (is_steady) judge_rate(judge, all);
-  input = of_clock(TB__RULE_CLOCK_STALL);
-  if (is_steady && all->stalls)
-    add(judge, &input, "%llu times without a tick, up to %s, the longest at %s",
-        (unsigned long long)all->stalls, tb__duration_text(all->stall_ns).text,
-        tb__moment_text(all->stall_at_ns).text);
+  add_stream(judge, TB__RULE_RECEIPT_STAMPED, 0, stream, NULL, text, NULL);
 }
 
 /* A host's clock is ahead of the recorder's if messages were received before they were sent. The
@@ -415,7 +345,8 @@ static void judge_hosts(judge_t *judge)
     snprintf(subject, sizeof subject, "the publisher of %s", topic->name);
     tb__finding_input_t input = {
         .rule = TB__RULE_HOST_OFFSET, .kind = TB__SUBJECT_HOST, .subject = subject};
-    add(judge, &input, "half of %llu messages were received %s or more before they were sent",
+    tb__recording_judge_add(
+        judge, &input, "half of %llu messages were received %s or more before they were sent",
         (unsigned long long)topic->travel->moments.count, tb__duration_text(-half_ns).text);
   }
 }
@@ -429,7 +360,8 @@ static void judge_loggers(judge_t *judge)
         .rule = TB__RULE_HOST_OFFSET, .kind = TB__SUBJECT_HOST, .subject = logger->name};
     if (logger_is_right(judge, logger)) continue;
     bool is_behind = logger->least_ns > 0;
-    add(judge, &input,
+    tb__recording_judge_add(
+        judge, &input,
         "%llu of %llu log messages, whose stamps are system time, are stamped %s %s log times",
         (unsigned long long)logger->count, (unsigned long long)logger->count,
         tb__duration_text(is_behind ? logger->least_ns : -logger->greatest_ns).text,
@@ -478,7 +410,7 @@ static void judge_topic_rate(judge_t *judge, const tb__recorded_topic_t *topic)
   double off = fabs(rate / topic->rate_hz - 1);
   if (off > topic->limits.rate_error) input.severity = TB__SEVERITY_ERROR;
   if (off > topic->limits.rate_warn)
-    add(judge, &input, "%.4g Hz, declared are %.4g Hz", rate, topic->rate_hz);
+    tb__recording_judge_add(judge, &input, "%.4g Hz, declared are %.4g Hz", rate, topic->rate_hz);
 }
 
 static bool is_recorded(const tb__recording_t *recording, const char *name)
@@ -498,9 +430,11 @@ static void judge_declared_evidence(judge_t *judge)
         tb__recording_topic(judge->recording, name) ? "no message of it" : "no such topic";
     if (is_recorded(judge->recording, name)) continue;
     if (manifest->has_evidence)
-      add(judge, &input, "the manifest declares it as evidence, and the recording has %s", lack);
+      tb__recording_judge_add(
+          judge, &input, "the manifest declares it as evidence, and the recording has %s", lack);
     else
-      add(judge, &input,
+      tb__recording_judge_add(
+          judge, &input,
           "it is evidence of mode %s, as the manifest declares no other (evidence: [...]), and the "
           "recording has %s",
           tb__manifest_mode_name(manifest->mode), lack);
@@ -514,9 +448,9 @@ static void judge_evidence(judge_t *judge)
       .rule = TB__RULE_MISSING_EVIDENCE, .kind = TB__SUBJECT_TOPIC, .subject = "/clock"};
   if (recording->manifest) judge_declared_evidence(judge);
   if (tb__recording_lacks_clock(recording))
-    add(judge, &input,
-        "the stamps of all topics are far from the log times, as in "
-        "simulated time, and /clock is not in the recording");
+    tb__recording_judge_add(judge, &input,
+                            "the stamps of all topics are far from the log times, as in "
+                            "simulated time, and /clock is not in the recording");
 }
 
 /* A pause is one of the recording if that was not cut down to what is before or after it. */
@@ -542,7 +476,8 @@ static void judge_made(judge_t *judge)
                                             : is_clock    ? host
                                                           : "the recording"};
     if (is_clock && made->has_hosts) input.severity = TB__SEVERITY_WARN;
-    if (is_in_recording(judge->recording, item)) add(judge, &input, "%s", item->text);
+    if (is_in_recording(judge->recording, item))
+      tb__recording_judge_add(judge, &input, "%s", item->text);
   }
   if (!judge->status) judge->status = made->status;
 }
@@ -555,7 +490,7 @@ static const char *topic_name(void *user, uint32_t topic)
 
 static tb_status_t add_edge(void *user, const tb__finding_input_t *input, const char *evidence)
 {
-  add(user, input, "%s", evidence);
+  tb__recording_judge_add(user, input, "%s", evidence);
   return TB_OK;
 }
 
@@ -578,6 +513,18 @@ static const char *definition_note(const tb__recorded_topic_t *topic)
   return is_unknown ? tb__definition_entry_note(topic->definition) : "";
 }
 
+/* Of the name without the number that the reader gave it. */
+static void judge_type(judge_t *judge, const tb__recorded_topic_t *topic)
+{
+  char name[TB__FINDING_NAME_SIZE];
+  const char *number = strrchr(topic->name, '_');
+  tb__finding_input_t input = {
+      .rule = TB__RULE_TOPIC_TWO_TYPES, .kind = TB__SUBJECT_TOPIC, .subject = name};
+  if (!topic->oddity) return;
+  snprintf(name, sizeof name, "%.*s", number ? (int)(number - topic->name) : 0, topic->name);
+  tb__recording_judge_add(judge, &input, "%s", topic->oddity);
+}
+
 static void judge_definitions(judge_t *judge)
 {
   const tb__recording_t *recording = judge->recording;
@@ -586,10 +533,11 @@ static void judge_definitions(judge_t *judge)
     tb__finding_input_t input = {
         .rule = TB__RULE_DEFINITION_UNKNOWN, .kind = TB__SUBJECT_TOPIC, .subject = topic->name};
     if (topic->unreadable)
-      add(judge, &input, "%s: %llu of %llu messages are not of its definition", topic->type,
-          (unsigned long long)topic->unreadable, (unsigned long long)topic->messages);
+      tb__recording_judge_add(judge, &input, "%s: %llu of %llu messages are not of its definition",
+                              topic->type, (unsigned long long)topic->unreadable,
+                              (unsigned long long)topic->messages);
     const char *note = definition_note(topic);
-    if (*note) add(judge, &input, "%s: %s", topic->type, note);
+    if (*note) tb__recording_judge_add(judge, &input, "%s: %s", topic->type, note);
   }
 }
 
@@ -628,8 +576,9 @@ static void judge_log(judge_t *judge)
                                  .kind = TB__SUBJECT_NODE,
                                  .subject = entry->logger,
                                  .cause = cause_of(judge, entry->sentence)};
-    add(judge, &input, "%s (%llu times, first at %s): %s", entry->sentence->meaning,
-        (unsigned long long)entry->count, tb__moment_text(entry->first_ns).text, entry->text);
+    tb__recording_judge_add(judge, &input, "%s (%llu times, first at %s): %s",
+                            entry->sentence->meaning, (unsigned long long)entry->count,
+                            tb__moment_text(entry->first_ns).text, entry->text);
   }
 }
 
@@ -641,6 +590,7 @@ static void judge_stream(judge_t *judge, const tb__recorded_stream_t *stream, bo
   judge_age(judge, stream);
   judge_budget(judge, stream);
   judge_order(judge, stream);
+  judge_texture(judge, stream);
   judge_receipt(judge, stream);
 }
 
@@ -648,10 +598,12 @@ tb_status_t tb__recording_judge(const tb__recording_t *recording, tb__findings_t
 {
   judge_t judge = {recording, findings, TB_OK};
   bool lacks_clock = tb__recording_lacks_clock(recording);
-  judge_clock(&judge);
+  tb__recording_judge_clock(&judge);
+  tb__recording_judge_log_times(&judge);
   judge_hosts(&judge);
   judge_loggers(&judge);
   for (uint32_t i = 0; i < recording->topic_count; i++) {
+    judge_type(&judge, &recording->topics[i]);
     judge_topic_rate(&judge, &recording->topics[i]);
     for (const tb__recorded_stream_t *stream = recording->topics[i].first; stream;
          stream = stream->next)

@@ -36,6 +36,7 @@ typedef struct scene {
   int64_t send_ns;    /* how long messages are under way, or UNKNOWN: there are no publish times */
   int64_t log_off_ns; /* how far stamps of log messages are behind */
   bool logs_ros;      /* log times are ROS time */
+  uint64_t place;     /* in the file; 0: not known */
 } scene_t;
 
 static scene_t *scene;
@@ -90,6 +91,7 @@ static void take(uint32_t topic, const tb__test_cdr_t *cdr)
       .topic = topic,
       .log_ns = scene->logs_ros ? scene->sim_ns : scene->now_ns,
       .publish_ns = scene->send_ns == UNKNOWN ? -1 : scene->now_ns - scene->send_ns,
+      .place = scene->place,
       .data = cdr->bytes,
       .size = cdr->size};
   assert_ok(tb__recording_take(&scene->recording, &message));
@@ -312,8 +314,10 @@ static void test_a_pause_in_the_recording(void **state)
 {
   (void)state;
   note("timebase.log_time", "receive");
-  drive(10);
-  note_pause(scene->now_ns - S / 2, 5);
+  drive(20);
+  scene->now_ns += 2 * S; /* which is no silence of the topics */
+  drive(20);
+  note_pause(scene->now_ns - 2 * S, 5);
   assert_evidence(assert_one("recording-paused", "the recording"), "for 2.000 s");
 }
 
@@ -691,6 +695,121 @@ static void test_equal_stamps_and_other_frames_are_not_backward(void **state)
   take_point(scene->point, scene->now_ns - 50 * MS, "laser_2");
   drive(10);
   assert_none();
+}
+
+static void test_stamps_that_repeat(void **state)
+{
+  (void)state;
+  int64_t stamp_ns = 0;
+  for (int i = 0; i < 100; i++) {
+    drive(1);
+    if (i % 9 != 8) stamp_ns = scene->now_ns - 20 * MS; /* one of nine is the one before */
+    take_point(scene->odom, stamp_ns, "again");
+  }
+  assert_evidence(assert_one("stamp-repeated", "/other"),
+                  "frame again: 11 of 100 stamps repeat the one before");
+}
+
+static void test_a_few_stamps_that_repeat(void **state)
+{
+  (void)state;
+  int64_t stamp_ns = 0;
+  for (int i = 0; i < 110; i++) {
+    drive(1);
+    if (i % 11 != 10) stamp_ns = scene->now_ns - 20 * MS;
+    take_point(scene->odom, stamp_ns, "again");
+  }
+  assert_none();
+}
+
+/* Parts of one scan, each a message. */
+static void test_messages_of_one_moment_have_one_stamp(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 100; i++) {
+    drive(1);
+    int64_t stamp_ns = scene->now_ns - 20 * MS;
+    for (int k = 0; k < 4; k++) {
+      take_point(scene->odom, stamp_ns, "part");
+      scene->now_ns += 5 * MS;
+    }
+  }
+  assert_none();
+}
+
+static void drive_whole(int count, int64_t unit_ns)
+{
+  for (int i = 0; i < count; i++) {
+    drive(1);
+    scene->now_ns += 3 * MS;
+    take_point(scene->odom, scene->now_ns / unit_ns * unit_ns, "cut");
+  }
+}
+
+static void test_stamps_of_whole_seconds(void **state)
+{
+  (void)state;
+  drive_whole(100, S);
+  assert_evidence(assert_one("stamp-whole-seconds", "/other"),
+                  "frame cut: all 100 stamps are whole seconds");
+}
+
+static void test_stamps_of_whole_milliseconds(void **state)
+{
+  (void)state;
+  drive_whole(100, MS);
+  assert_none();
+}
+
+static void drive_off(int64_t by_ns)
+{
+  for (int i = 0; i < 10; i++) {
+    drive(1);
+    take_point(scene->odom, scene->now_ns + by_ns - (i % 2) * 90 * MS, "off");
+  }
+}
+
+static void assert_offset(int64_t by_ns, const char *cause)
+{
+  drive_off(by_ns);
+  const tb__finding_subject_t *subject = assert_one("stamp-offset", "/other");
+  assert_evidence(subject, cause);
+  assert_non_null(subject->detail);
+}
+
+static void test_stamps_of_tai(void **state)
+{
+  (void)state;
+  assert_offset(37 * S, "always the same to 90.0 ms, first at 1700000000.100 (stamp "
+                        "1700000037.100): TAI (PTP), which is 37 s ahead of UTC");
+}
+
+static void test_stamps_of_gps(void **state)
+{
+  (void)state;
+  assert_offset(18 * S, ": GPS time, which is 18 s ahead of UTC");
+}
+
+static void test_stamps_of_a_time_zone(void **state)
+{
+  (void)state;
+  assert_offset(-19800 * S, "taken for UTC (UTC-05:30)");
+}
+
+static void test_stamps_that_are_always_as_far_ahead(void **state)
+{
+  (void)state;
+  assert_offset(25 * S, "all 10 stamps are 24.955 s ahead");
+}
+
+static void test_stamps_that_are_not_always_as_far_ahead(void **state)
+{
+  (void)state;
+  drive_off(37 * S);
+  drive(1);
+  take_point(scene->odom, scene->now_ns + 38001 * MS,
+             "off"); /* the greatest of them is 1.9 s off */
+  assert_one("stamp-future", "/other");
 }
 
 static void test_several_publishers_are_not_in_order(void **state)
@@ -1186,6 +1305,143 @@ static void test_runs_that_begin_again(void **state)
   assert_int_equal(scene->recording.topics[scene->point].first->stamps.backward, 0);
 }
 
+/* --- log times --- */
+
+static void test_a_topic_of_two_types(void **state)
+{
+  (void)state;
+  uint32_t number;
+  tb__recorded_topic_input_t input = {.name = "/point_2",
+                                      .type = "std_msgs/msg/Empty",
+                                      .is_cdr = true,
+                                      .oddity = "a.mcap: topic /point is std_msgs/msg/Empty here"};
+  assert_ok(tb__recording_add_topic(&scene->recording, &input, &number));
+  drive(20);
+  assert_evidence(assert_one("topic-two-types", "/point"), input.oddity);
+}
+
+static void test_the_system_clock_is_set_forward(void **state)
+{
+  (void)state;
+  drive(50);
+  scene->now_ns += 2 * 3600 * S;
+  drive(50);
+  const tb__finding_subject_t *subject = assert_one("system-step", "log times");
+  assert_evidence(subject, "forward by 7200 s at 1700000005.000, on all topics");
+  assert_string_equal(subject->detail, "1700000005.001");
+}
+
+static void test_all_topics_are_silent(void **state)
+{
+  (void)state;
+  drive(50);
+  scene->now_ns += 950 * MS; /* with the usual gap it is above a second */
+  drive(50);
+  assert_evidence(assert_one("recording-silent", "all topics"),
+                  "no message for 1.050 s after 1700000005.000, though 3 topics are regular");
+}
+
+static void test_all_topics_are_silent_for_a_second(void **state)
+{
+  (void)state;
+  drive(50);
+  scene->now_ns += 900 * MS;
+  drive(50);
+  assert_none();
+}
+
+static void test_topics_without_a_rate_are_not_silent(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 40; i++) {
+    scene->now_ns += (i % 4 + 1) * S;
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+    take_point(scene->odom, scene->now_ns - 30 * MS, "base");
+  }
+  assert_none();
+}
+
+/* Two passes over `back` messages of each topic, in the order of their log times. */
+static void drive_twice(int back)
+{
+  scene->place = 100;
+  for (int i = 0; i < 50; i++) {
+    if (i >= 50 - back) scene->place = 200 + (uint64_t)i;
+    drive(1);
+    if (i < 50 - back) continue;
+    scene->now_ns += 10 * MS;
+    scene->place = 100 + (uint64_t)i;
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+    take_point(scene->odom, scene->now_ns - 30 * MS, "base");
+    scene->now_ns -= 10 * MS;
+  }
+  scene->place = 300;
+  drive(10);
+}
+
+static void test_the_system_clock_is_set_back(void **state)
+{
+  (void)state;
+  drive_twice(20);
+  assert_evidence(assert_one("system-step", "log times"),
+                  "back by 1.910 s at 1700000005.010, on 2 of 4 topics");
+}
+
+static void test_messages_that_were_written_a_little_out_of_order(void **state)
+{
+  (void)state;
+  drive_twice(1);
+  assert_none();
+}
+
+static void test_log_times_of_zero(void **state)
+{
+  (void)state;
+  scene->now_ns = 0;
+  take_point(scene->latched, NOW, "map");
+  scene->now_ns = NOW;
+  drive(20);
+  assert_evidence(assert_one("log-time-range", "log times"), "1 of 101 are 0");
+}
+
+static void test_log_times_of_1970(void **state)
+{
+  (void)state;
+  scene->now_ns = 0;
+  scene->send_ns = UNKNOWN;
+  for (int i = 0; i < 20; i++) {
+    scene->now_ns += 100 * MS;
+    take_point(scene->point, scene->now_ns - 20 * MS, "laser");
+  }
+  const tb__finding_subject_t *subject = assert_one("log-time-range", "log times");
+  assert_evidence(subject, "from 0.100 to 2.000: of a host whose clock was not set");
+  assert_int_equal(subject->severity, TB__SEVERITY_NOTE);
+}
+
+static void test_log_times_beyond_2038(void **state)
+{
+  (void)state;
+  scene->now_ns = INT64_C(2147483647) * S - 2 * S;
+  scene->send_ns = UNKNOWN;
+  for (int i = 0; i < 21; i++) {
+    scene->now_ns += 100 * MS;
+    take_edge(scene->statics, NOW, "base", "laser");
+  }
+  assert_evidence(assert_one("log-time-range", "log times"), "up to 2147483647.100: after");
+}
+
+static void test_log_times_until_2038(void **state)
+{
+  (void)state;
+  scene->now_ns = INT64_C(2147483647) * S - 2 * S;
+  scene->send_ns = UNKNOWN;
+  for (int i = 0; i < 20; i++) {
+    scene->now_ns += 100 * MS;
+    take_edge(scene->statics, NOW, "base", "laser");
+  }
+  assert_none();
+}
+
 /* --- with a manifest --- */
 
 static void with_manifest(const char *text)
@@ -1386,6 +1642,16 @@ int main(void)
       SCENARIO(test_stamps_that_fall_further_behind),
       SCENARIO(test_backward_stamps),
       SCENARIO(test_equal_stamps_and_other_frames_are_not_backward),
+      SCENARIO(test_stamps_that_repeat),
+      SCENARIO(test_a_few_stamps_that_repeat),
+      SCENARIO(test_messages_of_one_moment_have_one_stamp),
+      SCENARIO(test_stamps_of_whole_seconds),
+      SCENARIO(test_stamps_of_whole_milliseconds),
+      SCENARIO(test_stamps_of_tai),
+      SCENARIO(test_stamps_of_gps),
+      SCENARIO(test_stamps_of_a_time_zone),
+      SCENARIO(test_stamps_that_are_always_as_far_ahead),
+      SCENARIO(test_stamps_that_are_not_always_as_far_ahead),
       SCENARIO(test_several_publishers_are_not_in_order),
       SCENARIO(test_sensor_stamps_made_on_reception),
       SCENARIO(test_sensor_stamps_of_acquisition),
@@ -1425,6 +1691,17 @@ int main(void)
       SCENARIO(test_a_log_message_that_is_cut),
       SCENARIO(test_sentences_below_the_jump_that_explains_them),
       SCENARIO(test_runs_that_begin_again),
+      SCENARIO(test_a_topic_of_two_types),
+      SCENARIO(test_the_system_clock_is_set_forward),
+      SCENARIO(test_all_topics_are_silent),
+      SCENARIO(test_all_topics_are_silent_for_a_second),
+      SCENARIO(test_topics_without_a_rate_are_not_silent),
+      SCENARIO(test_the_system_clock_is_set_back),
+      SCENARIO(test_messages_that_were_written_a_little_out_of_order),
+      SCENARIO(test_log_times_of_zero),
+      SCENARIO(test_log_times_of_1970),
+      SCENARIO(test_log_times_beyond_2038),
+      SCENARIO(test_log_times_until_2038),
       SCENARIO(test_a_budget),
       SCENARIO(test_a_budget_that_is_met),
       SCENARIO(test_a_declared_rate),

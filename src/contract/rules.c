@@ -275,6 +275,45 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase play --clock 1000 BAG",
             .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', '--clock', '1000', bag])",
         },
+    [TB__RULE_SYSTEM_STEP] =
+        {
+            .id = "system-step",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject} step: the system clock was set while this was recorded",
+            .many = "{count} kinds of times step: {list}",
+            .consequence = "Durations across the step are wrong by it; a player waits for as long, "
+                           "or mixes what was before and after it.",
+            .remedy_ros = "chronyc waitsync 30 0.01 && ros2 bag record --all",
+            .remedy_timebase = "timebase bag cut BAG --start {detail} -o after",
+            .remedy_launch = "ExecuteProcess(cmd=['chronyc', 'waitsync', '30', '0.01'])  # before "
+                             "the nodes and the recorder",
+        },
+    [TB__RULE_LOG_TIME_RANGE] =
+        {
+            .id = "log-time-range",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject} are those of a clock that was not set",
+            .many = "{count} kinds of times are those of a clock that was not set: {list}",
+            .consequence = "Players begin long before the first message or wait for the last one, "
+                           "and their /clock has times that nodes take for none.",
+            .remedy_ros = "timedatectl status",
+            .remedy_timebase = "timebase bag cut BAG --start 1s -o right",
+            .remedy_launch = "ExecuteProcess(cmd=['chronyc', 'waitsync', '30', '0.01'])  # before "
+                             "the recorder",
+        },
+    [TB__RULE_RECORDING_SILENT] =
+        {
+            .id = "recording-silent",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject} were silent at the same time",
+            .many = "{count} groups of topics were silent at the same time: {list}",
+            .consequence = "What happened meanwhile is not in the recording: a replay shows a gap "
+                           "that the robot did not have.",
+            .remedy_ros = "ros2 bag record --all --max-cache-size 500000000",
+            .remedy_timebase = "timebase record --all",
+            .remedy_launch = "ExecuteProcess(cmd=['systemd-inhibit', 'ros2', 'bag', 'record', "
+                             "'--all'])  # on a disk that keeps up, and not over the network",
+        },
     [TB__RULE_HOST_OFFSET] =
         {
             .id = "host-offset",
@@ -353,6 +392,18 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_launch = "Node(..., parameters=[{'use_sim_time': ...}])  # of what publishes "
                              "{subject}; or put the manifest right",
         },
+    [TB__RULE_STAMP_OFFSET] =
+        {
+            .id = "stamp-offset",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "{subject}{of} has stamps that are always as far off",
+            .many = "{count} topics{of} have stamps that are always as far off: {list}",
+            .consequence = "tf2, message filters and synchronizers never match its messages with "
+                           "those of the graph.",
+            .remedy_ros = "ros2 topic delay {subject}",
+            .remedy_timebase = "timebase topic delay {subject}",
+            .remedy_launch = "{detail}",
+        },
     [TB__RULE_STAMP_FUTURE] =
         {
             .id = "stamp-future",
@@ -390,6 +441,33 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase observe {subjects}",
             .remedy_launch = "Node(..., remappings=[('{subject}', '{subject}_2')])  # where two "
                              "publishers share it",
+        },
+    [TB__RULE_STAMP_REPEATED] =
+        {
+            .id = "stamp-repeated",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} repeats stamps",
+            .many = "{count} topics{of} repeat stamps: {list}",
+            .consequence = "Filters and estimators divide by a step of 0 or drop the message, tf2 "
+                           "ignores a transform whose stamp it has.",
+            .remedy_ros = "ros2 topic echo --field header.stamp {subject}",
+            .remedy_timebase = "timebase observe {subjects}",
+            .remedy_launch =
+                "msg.header.stamp = acquisition_time  # in the publisher, a new one for "
+                "each message",
+        },
+    [TB__RULE_STAMP_WHOLE_SECONDS] =
+        {
+            .id = "stamp-whole-seconds",
+            .severity = TB__SEVERITY_WARN,
+            .one = "{subject}{of} has stamps of whole seconds",
+            .many = "{count} topics{of} have stamps of whole seconds: {list}",
+            .consequence = "Its stamps are wrong by up to a second: what is fused or looked up by "
+                           "them is of another moment.",
+            .remedy_ros = "ros2 topic echo --field header.stamp {subject}",
+            .remedy_timebase = "timebase topic echo --field header.stamp {subject}",
+            .remedy_launch = "msg.header.stamp = rclpy.time.Time(nanoseconds=ns).to_msg()  # in "
+                             "the publisher: ns not cut to seconds",
         },
     [TB__RULE_STALE_EPOCH] =
         {
@@ -441,6 +519,19 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_ros = "ros2 topic info --verbose {subject}",
             .remedy_timebase = "timebase observe {subjects}",
             .remedy_launch = "Node(..., remappings=[('...', '{subject}')])  # of what publishes it",
+        },
+    [TB__RULE_TOPIC_TWO_TYPES] =
+        {
+            .id = "topic-two-types",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "{subject} has two types",
+            .many = "{count} topics have two types: {list}",
+            .consequence =
+                "Publishers and subscribers of different types never match: some receive "
+                "nothing, without a message.",
+            .remedy_ros = "ros2 topic info --verbose {subject}",
+            .remedy_timebase = "timebase topic list",
+            .remedy_launch = "Node(..., remappings=[('{subject}', '{subject}_2')])  # on one side",
         },
     [TB__RULE_TF_TWO_PUBLISHERS] =
         {

@@ -82,6 +82,51 @@ static const tb__remedies_t rules[TB__RULE_COUNT] = {
             .remedy_launch = LAUNCH_SIM_TIME "  <!-- before the <node> that publishes {subject} "
                                              "-->",
         },
+    [TB__RULE_SYSTEM_STEP] =
+        {
+            .remedy_ros = "chronyc waitsync 30 0.01 && rosbag record --all",
+            .remedy_timebase = "timebase bag cut BAG --start {detail} -o after",
+            .remedy_launch =
+                "<node ... launch-prefix=\"sh -c 'chronyc waitsync 30 0.01; $0 $@'\"/> "
+                " <!-- of the recorder -->",
+        },
+    [TB__RULE_RECORDING_SILENT] =
+        {
+            .remedy_ros = "rosbag record --all --buffsize=1024",
+            .remedy_timebase = "timebase record --all --ros1",
+            .remedy_launch = "<node pkg=\"rosbag\" type=\"record\" name=\"record\" args=\"--all "
+                             "--buffsize=1024\" launch-prefix=\"systemd-inhibit\"/>",
+        },
+    [TB__RULE_LOG_TIME_RANGE] =
+        {
+            .remedy_ros = "timedatectl status",
+            .remedy_timebase = "timebase bag cut BAG --start 1s -o right",
+            .remedy_launch =
+                "<node ... launch-prefix=\"sh -c 'chronyc waitsync 30 0.01; $0 $@'\"/> "
+                " <!-- of the recorder -->",
+        },
+    [TB__RULE_STAMP_OFFSET] =
+        {
+            .remedy_ros = "rostopic delay {subject}",
+            .remedy_timebase = "timebase topic delay {subject} --ros1",
+            .remedy_launch = "chronyc waitsync 30 0.01  # on the host that stamps; a driver takes "
+                             "off the leap seconds of TAI or GPS time, and works in UTC",
+        },
+    [TB__RULE_STAMP_REPEATED] =
+        {
+            .remedy_ros = "rostopic echo {subject}/header/stamp",
+            .remedy_timebase = "timebase topic echo {subject} --ros1",
+            .remedy_launch =
+                "msg.header.stamp = acquisition_time  # in the publisher, a new one for "
+                "each message",
+        },
+    [TB__RULE_STAMP_WHOLE_SECONDS] =
+        {
+            .remedy_ros = "rostopic echo {subject}/header/stamp",
+            .remedy_timebase = "timebase topic echo {subject} --ros1",
+            .remedy_launch = "msg.header.stamp = rospy.Time.from_sec(seconds)  # in the publisher: "
+                             "a float, not an int",
+        },
     [TB__RULE_STAMP_FUTURE] =
         {
             .remedy_ros = "rostopic delay {subject}",
@@ -101,6 +146,12 @@ static const tb__remedies_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase topic echo {subject} --ros1",
             .remedy_launch = "<remap from=\"{subject}\" to=\"{subject}_2\"/>  <!-- where two "
                              "publishers share it -->",
+        },
+    [TB__RULE_TOPIC_TWO_TYPES] =
+        {
+            .remedy_ros = "rostopic info {subject}",
+            .remedy_timebase = "timebase topic list --ros1",
+            .remedy_launch = "<remap from=\"{subject}\" to=\"{subject}_2\"/>  <!-- on one side -->",
         },
     [TB__RULE_STALE_EPOCH] =
         {

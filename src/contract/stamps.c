@@ -7,6 +7,10 @@
 
 #include "contract/durations.h"
 
+#define NS_PER_S INT64_C(1000000000)
+
+enum { JUDGED_AT_LEAST = 10 };
+
 /* Stamps may be anything: differences stay within the range. */
 static int64_t minus(int64_t a, int64_t b)
 {
@@ -105,6 +109,7 @@ static void note_step(tb__stamps_t *stamps, const tb__stamp_sample_t *sample)
   if (stamps->has_last && stamps->last_epoch == sample->epoch.number) {
     if (step_ns == 0) {
       stamps->equal++;
+      stamps->repeated += minus(sample->ros_ns, stamps->last_ros_ns) > stamps->limits.future_ns;
     } else if (step_ns < 0) {
       if (stamps->backward++ == 0) stamps->backward_at_ns = sample->ros_ns;
       step_ns = minus(stamps->last_stamp_ns, sample->stamp_ns);
@@ -117,6 +122,7 @@ static void note_step(tb__stamps_t *stamps, const tb__stamp_sample_t *sample)
   stamps->has_last = true;
   stamps->last_epoch = sample->epoch.number;
   stamps->last_stamp_ns = sample->stamp_ns;
+  stamps->last_ros_ns = sample->ros_ns;
   stamps->last_stamped_arrival_ns = sample->arrival_ns;
 }
 
@@ -140,6 +146,7 @@ tb__stamp_kind_t tb__stamps_feed(tb__stamps_t *stamps, const tb__stamp_sample_t 
   case TB__STAMP_OLD:
   case TB__STAMP_FUTURE:
     tb__spread_add(&stamps->age, minus(sample->ros_ns, sample->stamp_ns));
+    stamps->whole += sample->stamp_ns % NS_PER_S == 0;
     note_step(stamps, sample);
     break;
   default:
@@ -158,6 +165,95 @@ bool tb__stamps_invalid_text(const tb__stamps_t *stamps, char *out, size_t size)
              (unsigned long long)(stamps->arrivals - stamps->kinds[TB__STAMP_NONE]),
              tb__invalid_time_text(stamps->excess[TB__STAMP_INVALID].stamp_ns).text);
   return count > 0;
+}
+
+bool tb__stamps_repeated_text(const tb__stamps_t *stamps, double share, char *out, size_t size)
+{
+  uint64_t count = stamps->age.moments.count;
+  if (stamps->repeated < JUDGED_AT_LEAST || (double)stamps->repeated < share * (double)count)
+    return false;
+  snprintf(out, size, "%llu of %llu stamps repeat the one before",
+           (unsigned long long)stamps->repeated, (unsigned long long)count);
+  return true;
+}
+
+bool tb__stamps_whole_text(const tb__stamps_t *stamps, char *out, size_t size)
+{
+  const tb__moments_t *age = &stamps->age.moments;
+  if (age->count < JUDGED_AT_LEAST || stamps->whole < age->count ||
+      minus(age->max_ns, age->min_ns) <= NS_PER_S / 2 || stamps->limits.future_ns >= NS_PER_S)
+    return false;
+  snprintf(out, size, "all %llu stamps are whole seconds, and their ages differ by %s",
+           (unsigned long long)age->count, tb__duration_text(age->max_ns - age->min_ns).text);
+  return true;
+}
+
+/* --- offsets --- */
+
+#define OFFSET_SPREAD_NS NS_PER_S /* latencies are within it */
+#define OFFSET_AHEAD_NS  (10 * NS_PER_S)
+#define ZONE_STEP_NS     (900 * NS_PER_S)
+#define ZONE_FIRST_NS    (2 * ZONE_STEP_NS)
+#define ZONE_LAST_NS     (14 * 3600 * NS_PER_S)
+
+/* What is known to be off by so much. */
+static void find_cause(tb__stamp_offset_t *offset)
+{
+  int64_t off_ns = offset->by_ns < 0 ? -offset->by_ns : offset->by_ns;
+  const char *cause = "";
+  char zone[32] = "";
+  int64_t zone_ns = (off_ns + ZONE_STEP_NS / 2) / ZONE_STEP_NS * ZONE_STEP_NS;
+  bool is_ahead = offset->by_ns > 0;
+  offset->remedy = "ExecuteProcess(cmd=['chronyc', 'waitsync', '30', '0.01'])  # on the host that "
+                   "stamps, before its nodes";
+  if (apart(off_ns, 37 * NS_PER_S) <= OFFSET_SPREAD_NS) {
+    cause = is_ahead ? "TAI (PTP), which is 37 s ahead of UTC"
+                     : "UTC where the others have TAI (PTP), which is 37 s ahead";
+    offset->remedy = "ExecuteProcess(cmd=['phc2sys', '-a', '-r'])  # with ptp4l, which knows the "
+                     "37 s between TAI and UTC";
+  } else if (apart(off_ns, 18 * NS_PER_S) <= OFFSET_SPREAD_NS) {
+    cause = is_ahead ? "GPS time, which is 18 s ahead of UTC"
+                     : "leap seconds of GPS time that were taken off twice";
+    offset->remedy = "utc = gps_time - 18  # in the driver: the leap seconds that the receiver "
+                     "reports";
+  } else if (zone_ns >= ZONE_FIRST_NS && zone_ns <= ZONE_LAST_NS &&
+             apart(off_ns, zone_ns) <= OFFSET_SPREAD_NS) {
+    cause = "the local time of a time zone, taken for UTC";
+    int minutes = (int)(zone_ns / (60 * NS_PER_S));
+    snprintf(zone, sizeof zone, " (UTC%c%02d:%02d)", is_ahead ? '+' : '-', minutes / 60,
+             minutes % 60);
+    offset->remedy = "SetEnvironmentVariable('TZ', 'UTC')  # and timegm, not mktime, in the driver";
+  }
+  snprintf(offset->cause, sizeof offset->cause, "%s%s", cause, zone);
+}
+
+bool tb__stamps_offset(const tb__stamps_t *stamps, tb__stamp_offset_t *out)
+{
+  const tb__moments_t *age = &stamps->age.moments;
+  uint64_t count = age->count;
+  bool is_ahead = stamps->kinds[TB__STAMP_FUTURE] == count && age->max_ns <= -OFFSET_AHEAD_NS;
+  bool is_behind = stamps->kinds[TB__STAMP_OLD] == count;
+  if (count < JUDGED_AT_LEAST || (!is_ahead && !is_behind) ||
+      minus(age->max_ns, age->min_ns) > OFFSET_SPREAD_NS)
+    return false;
+  out->by_ns = -(int64_t)age->mean_ns;
+  find_cause(out);
+  return is_ahead || *out->cause;
+}
+
+void tb__stamps_offset_text(const tb__stamps_t *stamps, const tb__stamp_offset_t *offset, char *out,
+                            size_t size)
+{
+  const tb__moments_t *age = &stamps->age.moments;
+  bool is_ahead = offset->by_ns > 0;
+  const tb__stamp_excess_t *excess = &stamps->excess[is_ahead ? TB__STAMP_FUTURE : TB__STAMP_OLD];
+  snprintf(out, size,
+           "all %llu stamps are %s %s, always the same to %s, first at %s (stamp %s)%s%s",
+           (unsigned long long)age->count,
+           tb__duration_text(is_ahead ? offset->by_ns : -offset->by_ns).text,
+           is_ahead ? "ahead" : "behind", tb__duration_text(age->max_ns - age->min_ns).text,
+           tb__moment_text(excess->at_ns).text, tb__moment_text(excess->stamp_ns).text,
+           *offset->cause ? ": " : "", offset->cause);
 }
 
 double tb__stamps_rate(const tb__stamps_t *stamps)

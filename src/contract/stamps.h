@@ -72,6 +72,8 @@ typedef struct tb__stamps {
   uint64_t kinds[TB__STAMP_KIND_COUNT];
   tb__stamp_excess_t excess[TB__STAMP_KIND_COUNT]; /* of all but good and unjudged ones */
   uint64_t equal;         /* the same stamp as the one before, in the same epoch */
+  uint64_t repeated;      /* of these, when ROS time had moved by more than future_ns */
+  uint64_t whole;         /* whole seconds, of those that have an age */
   uint64_t backward;      /* before the one before, in the same epoch */
   int64_t backward_ns;    /* the greatest such step, as a positive number */
   int64_t backward_at_ns; /* ROS time of the first */
@@ -83,7 +85,7 @@ typedef struct tb__stamps {
   int64_t gap_at_ns; /* where the greatest gap begins: as arrival_ns */
   bool has_last;
   uint32_t last_epoch;
-  int64_t last_stamp_ns, last_stamped_arrival_ns;
+  int64_t last_stamp_ns, last_stamped_arrival_ns, last_ros_ns;
   /* Steps of stamps and of arrivals side by side: every `stride`th. */
   struct {
     int64_t stamp_ns, arrival_ns;
@@ -98,6 +100,28 @@ TB_PRIVATE_API tb__stamp_kind_t tb__stamps_feed(tb__stamps_t *stamps,
                                                 const tb__stamp_sample_t *sample);
 /* "3 of 9 stamps are no valid time, first nanosec 1500000000". False: all are. */
 TB_PRIVATE_API bool tb__stamps_invalid_text(const tb__stamps_t *stamps, char *out, size_t size);
+/* Stamps that are repeated, from `share` of all of them on: "40 of 100 stamps repeat the one
+ * before". False: fewer are. */
+TB_PRIVATE_API bool tb__stamps_repeated_text(const tb__stamps_t *stamps, double share, char *out,
+                                             size_t size);
+/* Stamps that have lost their fractions: all are whole seconds, and ages differ by more than half
+ * of one. */
+TB_PRIVATE_API bool tb__stamps_whole_text(const tb__stamps_t *stamps, char *out, size_t size);
+
+/* Stamps that are always as far off, with what they are likely to be. `remedy`: what makes it last.
+ */
+typedef struct tb__stamp_offset {
+  int64_t by_ns; /* ahead; below 0: behind */
+  const char *remedy;
+  char cause[96]; /* empty: it is the amount of no known time */
+} tb__stamp_offset_t;
+
+/* False: they are not, or by so little that it says nothing. */
+TB_PRIVATE_API bool tb__stamps_offset(const tb__stamps_t *stamps, tb__stamp_offset_t *out);
+/* "all 100 stamps are 37.000 s ahead, always the same to 2.000 ms, first at ... (stamp ...)". */
+TB_PRIVATE_API void tb__stamps_offset_text(const tb__stamps_t *stamps,
+                                           const tb__stamp_offset_t *offset, char *out,
+                                           size_t size);
 /* Messages a second between the first and the last arrival; 0 below two. */
 TB_PRIVATE_API double tb__stamps_rate(const tb__stamps_t *stamps);
 

@@ -203,6 +203,14 @@ class NodesTest(AuditTest):
         self.assertRegex(out, "^no findings; 0 nodes: ")
         self.assertIn(f"no nodes in domain {self.domain}; check ROS_DOMAIN_ID", err)
 
+    def test_two_types_on_one_topic(self):
+        for type_name in ("std_msgs/msg/Header", "std_msgs/msg/Empty"):
+            self.run_command("topic", "pub", "-r", "5", "/odd", type_name)
+        report = self.until_found("topic-two-types")
+        lines = self.evidence(report, "topic-two-types", "/odd")
+        self.assertEqual([line.split(": ")[1] for line in sorted(lines)], ["std_msgs/msg/Empty", "std_msgs/msg/Header"])
+        self.assertTrue(all(line.startswith("published by /") for line in lines), lines)
+
     def test_names_that_are_shared(self):
         self.node("camera")
         self.node("camera")

@@ -135,6 +135,13 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(found["topics"][1]["stamps_are"], "system time")
         self.assertEqual(found["topics"][1]["stamps_confidence"], 1)
 
+    def test_a_topic_of_two_types(self):
+        topics = [TOPICS[1], ("/point_2", "std_msgs/msg/Header"), ("/point", "std_msgs/msg/Header")]
+        messages = [(i % 3, NOW + i * 100 * MS, point(NOW + i * 100 * MS)) for i in range(30)]
+        found = self.check_json(sqlite_bag_make(self.path("bag.db3"), topics, messages), status=1)
+        self.assertEqual([(f["rule"], [s["name"] for s in f["subjects"]]) for f in found["findings"]
+                          if f["severity"] == "error"], [("topic-two-types", ["/point"])])
+
     def test_messages_before_the_clock_are_not_judged_by_log_times(self):
         early = [(1, NOW - 2 * S, point(99 * S)), (1, NOW - S, point(99 * S))]
         self.check(self.make(early + list(simulation())))

@@ -195,7 +195,7 @@ class NodesTest(GraphCommandTest):
                         "use_sim_time": True,
                         "use_sim_time_state": "true",
                         **topic,
-                        "clock_subscriptions": [{"qos": qos, "mismatches": mismatches}],
+                        "clock_subscriptions": [{"topic": "/clock", "qos": qos, "mismatches": mismatches}],
                     },
                     {"name": "/sim", **iron, **said_false},
                     {
@@ -209,6 +209,7 @@ class NodesTest(GraphCommandTest):
                 and publishers[index]
                 == {
                     "node": None,
+                    "topic": "/clock",
                     "type": "rosgraph_msgs/msg/Clock",
                     "qos": {**qos, "reliability": "best effort"},
                 }
@@ -296,6 +297,23 @@ class NodesTest(GraphCommandTest):
         self.run_command("serve", "--node", "second").expect("time ")
         two = "timebase nodes: check failed: 2 publishers of /clock, expected 1\n"
         self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, two))
+
+    def test_clocks_under_other_names(self):
+        """Two robots, each on its own; the second one waits for its simulator."""
+        remaps = {robot: ["-r", f"/clock:=/{robot}/clock"] for robot in ("r1", "r2")}
+        self.run_command("serve", "--ros-args", "-r", "__node:=sim1", *remaps["r1"]).expect("time ")
+        self.node("nav1", "use_sim_time:=true", remaps["r1"])
+        qos = "best effort, volatile, keep last 1"
+        _, out, _ = self.until(["nodes", "--check"], lambda status, out, err: (status, err) == (0, "") and "/nav1" in out)
+        self.assertRegex(out, rf"(?m)^/nav1 .* true +/r1/clock: {qos}$")
+        self.assertTrue(out.endswith(f"\npublishers of /r1/clock:\n  /sim1  {qos}\n"), out)
+        status, out, err = self.result("audit")
+        self.assertIn("1 on /clock (1 of them on a clock under another name)", out, err)
+        self.node("nav2", "use_sim_time:=true", remaps["r2"])
+        missing = "timebase nodes: check failed: no publisher of /r2/clock, and nodes wait for it\n"
+        self.until(["nodes", "--check"], lambda status, _, err: (status, err) == (1, missing))
+        self.expect(["sim-time", "on", "--all"], 0, "/nav1  ok\n/nav2  ok\n/sim1  skipped: it publishes /clock\n2 ok, 1 publishing /clock\n")
+        self.expect(["sim-time", "off", "--all"], 0, "/nav1  ok\n/nav2  ok\n/sim1  ok\n3 ok\n")
 
     def test_domains_are_separate(self):
         self.node("here")
