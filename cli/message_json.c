@@ -12,7 +12,8 @@ typedef struct decoder {
   tb__message_t message;
   size_t at;
   size_t items_max; /* 0: all */
-  unsigned lists;   /* with "[]" around what is read, one in the other */
+  uint64_t steps_left;
+  unsigned lists; /* with "[]" around what is read, one in the other */
 } decoder_t;
 
 /* --- numbers and texts --- */
@@ -221,7 +222,8 @@ static tb_status_t struct_json(decoder_t *decoder, uint32_t type, bool is_shown,
   for (uint32_t i = 0; !status && i < count; i++) {
     const tb__schema_field_t *field = &schema->fields[of->first_field + i];
     json_t *value = NULL;
-    status = field_json(decoder, &field->is, is_shown, &value);
+    status = decoder->steps_left-- > 0 ? field_json(decoder, &field->is, is_shown, &value)
+                                       : TB_ERR_LIMIT;
     if (!status && is_shown) json_put(object, field->name, value);
   }
   if (status)
@@ -236,6 +238,7 @@ tb_status_t message_json(const tb__schema_t *schema, const void *data, size_t si
 {
   decoder_t decoder = {.items_max = items_max};
   tb_status_t status = tb__message_open(&decoder.message, schema, data, size);
+  decoder.steps_left = status ? 0 : tb__message_steps_max(&decoder.message);
   json_t *object = NULL;
   if (!status) status = struct_json(&decoder, schema->root, true, &object);
   if (!status && !object) status = TB_ERR_NO_MEMORY;
@@ -331,6 +334,7 @@ tb_status_t message_json_fields(const tb__schema_t *schema, const void *data, si
 {
   decoder_t decoder = {.items_max = fields->items_max};
   tb_status_t status = tb__message_open(&decoder.message, schema, data, size);
+  decoder.steps_left = status ? 0 : tb__message_steps_max(&decoder.message);
   json_t *object = status ? NULL : json_object();
   if (!status && !object) status = TB_ERR_NO_MEMORY;
   for (size_t i = 0; !status && i < fields->count; i++) {

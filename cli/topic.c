@@ -56,6 +56,8 @@ typedef struct topic {
   message_style_t style;
   const tb__schema_t *shown; /* of the last message */
   bool is_closed;            /* standard output */
+  const atomic_int *signalled;
+  int64_t end_ns; /* steady */
 } topic_t;
 
 void topic_full_name(const char *word, char out[TOPIC_NAME_SIZE])
@@ -232,7 +234,9 @@ static int take_all(topic_t *topic)
   topic_message_t *next, *message = topic_queue_take(&topic->queue, &topic->dropped);
   for (; message; message = next) {
     next = message->next;
-    if (!result && !has_enough(topic)) result = take_message(topic, message);
+    /* what is shown slowly ends in time, too */
+    bool is_over = has_enough(topic) || *topic->signalled || steady_now(topic) >= topic->end_ns;
+    if (!result && !is_over) result = take_message(topic, message);
     free(message);
   }
   if (topic->arguments->verb == TOPIC_ECHO && !command_flush()) topic->is_closed = true;
@@ -279,20 +283,21 @@ static bool wait_until(const topic_t *topic, int64_t until_ns)
 
 static int run_messages(topic_t *topic)
 {
-  int64_t begin_ns = steady_now(topic), report_ns = begin_ns + TB_NS_PER_S, end_ns = INT64_MAX;
+  int64_t begin_ns = steady_now(topic), report_ns = begin_ns + TB_NS_PER_S;
   int64_t duration_ns = topic->arguments->duration.ns;
   bool is_signalled = false;
   int result = EXIT_OK;
-  if (duration_ns && duration_ns < INT64_MAX - begin_ns) end_ns = begin_ns + duration_ns;
+  topic->end_ns = INT64_MAX;
+  if (duration_ns && duration_ns < INT64_MAX - begin_ns) topic->end_ns = begin_ns + duration_ns;
   while (!result && !is_signalled && !topic->is_closed && !has_enough(topic)) {
-    int64_t until_ns = report_ns < end_ns ? report_ns : end_ns;
+    int64_t until_ns = report_ns < topic->end_ns ? report_ns : topic->end_ns;
     int64_t step_ns = steady_now(topic) + STEP_NS;
     if (topic->graph->step && step_ns < until_ns) until_ns = step_ns;
     is_signalled = wait_until(topic, until_ns);
     if (topic->graph->step) result = topic->graph->step(topic->feed);
     if (!result) result = take_all(topic);
     int64_t now_ns = steady_now(topic);
-    if (now_ns >= end_ns) break;
+    if (now_ns >= topic->end_ns) break;
     if (result || now_ns < report_ns) continue;
     result = report(topic, &topic->second, 1, false);
     topic->second = (topic_stats_t){0};
@@ -323,7 +328,7 @@ static int run_topic(const topic_arguments_t *arguments, const topic_graph_t *gr
   static topic_t topic; /* large */
   topic = (topic_t){.arguments = arguments, .graph = graph, .style = arguments->style};
   command_show_log(arguments->command);
-  command_catch_signals();
+  topic.signalled = command_catch_signals();
   tb_status_t status = topic_queue_open(&topic.queue);
   if (!status) status = tb_steady_clock_create(&topic.steady);
   int result = status ? command_failed(arguments->command, status, NULL) : EXIT_OK;

@@ -67,6 +67,13 @@ TB_PRIVATE_API int64_t tb__time_of_fields(int64_t seconds, uint32_t nanoseconds)
 TB_PRIVATE_API tb_status_t tb__message_any_time(const tb__message_t *message, size_t *at,
                                                 int64_t *out_ns) TB_WARN_UNUSED;
 
+/* How many fields and elements a reader of all of a message may come to. Types without fields take
+ * no bytes in ROS 1, so any number of them could come with each byte of a message. */
+static inline uint64_t tb__message_steps_max(const tb__message_t *message)
+{
+  return 4 * ((uint64_t)message->size + TB__SCHEMA_FIELDS_MAX);
+}
+
 /* A part of a message, as it is found in order. */
 typedef enum tb__visited_kind {
   TB__VISITED_LENGTH,  /* of a sequence: `count` */
@@ -84,7 +91,8 @@ typedef struct tb__visited {
 typedef void (*tb__visit_fn)(void *user, const tb__visited_t *visited);
 
 /* Reads all of it, to its end. `visit` may be NULL. TB_ERR_TRUNCATED, TB_ERR_CORRUPT (strings
- * without an end, bounds that are exceeded, bytes left over); field and place are in the text. */
+ * without an end, bounds that are exceeded, bytes left over); field and place are in the text.
+ * TB_ERR_LIMIT: more fields than tb__message_steps_max. */
 TB_PRIVATE_API tb_status_t tb__message_walk(const tb__message_t *message, tb__visit_fn visit,
                                             void *user, tb_error_t *error) TB_WARN_UNUSED;
 

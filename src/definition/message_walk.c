@@ -19,6 +19,7 @@ typedef struct walk {
   size_t at;
   place_t places[TB__SCHEMA_DEPTH_MAX + 2];
   uint32_t depth;
+  uint64_t steps_left;
   const char *what; /* is wrong */
 } walk_t;
 
@@ -104,6 +105,8 @@ static tb_status_t walk_field(walk_t *walk, const tb__schema_field_t *field)
   tb_status_t status = TB_OK;
   if (walk->depth >= sizeof walk->places / sizeof *walk->places)
     return wrong(walk, TB_ERR_LIMIT, "types within types, more than can be read,");
+  if (walk->steps_left-- == 0)
+    return wrong(walk, TB_ERR_LIMIT, "far more fields than bytes, most without any");
   place_t *place = &walk->places[walk->depth++];
   *place = (place_t){.field = field};
   if (field->is.shape == TB__FIELD_SEQUENCE) {
@@ -121,7 +124,7 @@ static tb_status_t walk_field(walk_t *walk, const tb__schema_field_t *field)
 }
 
 /* One that no byte stands for is not entered: of types within types there can be any number in it.
- * Every other has a byte at least, so what is walked is bounded by the message. */
+ * Every other has a byte at least; how many fields of no bytes come with it is bounded by steps. */
 static tb_status_t walk_type(walk_t *walk, uint32_t index)
 {
   const tb__schema_type_t *type = &walk->message->schema->types[index];
@@ -150,7 +153,10 @@ static void write_path(const walk_t *walk, char *out, size_t size)
 tb_status_t tb__message_walk(const tb__message_t *message, tb__visit_fn visit, void *user,
                              tb_error_t *error)
 {
-  walk_t walk = {.message = message, .visit = visit, .user = user};
+  walk_t walk = {.message = message,
+                 .visit = visit,
+                 .user = user,
+                 .steps_left = tb__message_steps_max(message)};
   const char *type = message->schema->types[message->schema->root].name;
   char path[200];
   tb_status_t status = walk_type(&walk, message->schema->root);

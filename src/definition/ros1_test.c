@@ -141,6 +141,26 @@ static void test_empty_within_empty(void **state)
   free(text);
 }
 
+/* Each element has one byte, and 4000 fields that have none. */
+static void test_far_more_fields_than_bytes(void **state)
+{
+  (void)state;
+  static uint8_t bytes[4 + 100000] = {0xa0, 0x86, 1, 0};
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  fputs("E[] e\n" RULE "MSG: p/E\nuint8 data\n", out);
+  for (int i = 0; i < 4000; i++)
+    fprintf(out, "N n%d\n", i);
+  fputs(RULE "MSG: p/N\n", out);
+  assert_int_equal(fclose(out), 0);
+  assert_status(walk(text, bytes, sizeof bytes), TB_ERR_LIMIT);
+  bytes[0] = 4; /* as one that means well could have */
+  bytes[1] = bytes[2] = 0;
+  assert_ok(walk(text, bytes, 8));
+  free(text);
+}
+
 /* What ROS 2 has and ROS 1 has not, and the other way round. */
 static void test_other_generation(void **state)
 {
@@ -160,7 +180,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_header_stamp),       cmocka_unit_test(test_not_aligned),
       cmocka_unit_test(test_old_names),          cmocka_unit_test(test_empty),
-      cmocka_unit_test(test_empty_within_empty), cmocka_unit_test(test_other_generation),
+      cmocka_unit_test(test_empty_within_empty), cmocka_unit_test(test_far_more_fields_than_bytes),
+      cmocka_unit_test(test_other_generation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,10 @@
 #include <stdint.h>
 
 #include "base/private_api.h"
+
 #include "definition/extent.h"
+
+#define TB__SCHEMA_FIELDS_MAX 4096
 
 typedef enum tb__field_kind {
   TB__FIELD_BOOL,

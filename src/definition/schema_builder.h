@@ -8,7 +8,6 @@
 #include "definition/schema.h"
 
 #define TB__SCHEMA_TYPES_MAX   512
-#define TB__SCHEMA_FIELDS_MAX  4096
 #define TB__SCHEMA_ALIASES_MAX 1024
 #define TB__SCHEMA_DEPTH_MAX   32                /* types within types */
 #define TB__SCHEMA_TEXT_MAX    ((size_t)1 << 20) /* bytes of a definition */

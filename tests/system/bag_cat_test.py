@@ -20,6 +20,7 @@ LIMIT_S = 60
 TIMEBASE = None
 BASE_NS = 1_700_000_000_000_000_000
 HEADER = b"\x00\x01\x00\x00"
+RULE = b"=" * 80 + b"\n"
 
 
 class Cdr:
@@ -257,8 +258,8 @@ class CatTest(unittest.TestCase):
         self.assertEqual((child.wait(LIMIT_S), errors), (0, b""))
         child.stderr.close()
 
-    def test_types_within_types_of_nothing(self):
-        """20 of 20 of 20 ... of what no byte stands for, of which none is entered."""
+    def make_ros1(self, definition, data):
+        """An MCAP file of one message of x/T0."""
 
         def text(value):
             return struct.pack("<I", len(value)) + value
@@ -266,11 +267,6 @@ class CatTest(unittest.TestCase):
         def record(opcode, content):
             return bytes([opcode]) + struct.pack("<Q", len(content)) + content
 
-        def fields(level):
-            return b"".join(b"L%d f%d\n" % (level + 1, i) for i in range(20 if level < 25 else 0))
-
-        rule = b"=" * 80 + b"\n"
-        definition = fields(0) + b"".join(rule + b"MSG: x/L%d\n" % i + fields(i) for i in range(1, 26))
         magic = b"\x89MCAP0\r\n"
         path = os.path.join(self.folder, "fan.mcap")
         with open(path, "wb") as file:
@@ -279,16 +275,36 @@ class CatTest(unittest.TestCase):
                 + record(1, text(b"ros1") + text(b""))
                 + record(3, struct.pack("<H", 1) + text(b"x/T0") + text(b"ros1msg") + text(definition))
                 + record(4, struct.pack("<HH", 1, 1) + text(b"/t") + text(b"ros1") + text(b""))
-                + record(5, struct.pack("<HIQQ", 1, 0, BASE_NS, BASE_NS))
+                + record(5, struct.pack("<HIQQ", 1, 0, BASE_NS, BASE_NS) + data)
                 + record(15, struct.pack("<I", 0))
                 + record(2, struct.pack("<QQI", 0, 0, 0))
                 + magic
             )
+        return path
+
+    def test_types_within_types_of_nothing(self):
+        """20 of 20 of 20 ... of what no byte stands for, of which none is entered."""
+
+        def fields(level):
+            return b"".join(b"L%d f%d\n" % (level + 1, i) for i in range(20 if level < 25 else 0))
+
+        definition = fields(0) + b"".join(RULE + b"MSG: x/L%d\n" % i + fields(i) for i in range(1, 26))
+        path = self.make_ros1(definition, b"")
         done = subprocess.run([TIMEBASE, "bag", "cat", path, "--json"], capture_output=True, text=True, timeout=LIMIT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["message"], {f"f{i}": {} for i in range(20)})
         done = subprocess.run([TIMEBASE, "check", path], capture_output=True, text=True, timeout=LIMIT_S)
         self.assertIn(done.returncode, (0, 1), done.stderr)
+
+    def test_far_more_fields_than_bytes(self):
+        """4000 fields of no bytes with each byte of 1 MB would be 4 billion."""
+        nothing = b"".join(b"N n%d\n" % i for i in range(4000)) + RULE + b"MSG: x/N\n"
+        definition = b"E[] e\n" + RULE + b"MSG: x/E\nuint8 data\n" + nothing
+        path = self.make_ros1(definition, struct.pack("<I", 1 << 20) + bytes(1 << 20))
+        done = subprocess.run([TIMEBASE, "bag", "cat", path, "--json"], capture_output=True, text=True,
+                              timeout=LIMIT_S)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("1 message is not of the definition", done.stderr)
 
 
 if __name__ == "__main__":
