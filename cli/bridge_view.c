@@ -12,6 +12,7 @@
 #define NODE_NS    (200 * TB_NS_PER_MS)
 #define SETTLED_NS (500 * TB_NS_PER_MS) /* as long nothing new on the ROS 2 graph */
 #define AWAITED_NS (5 * TB_NS_PER_S)    /* for processes of ROS 2 to announce their nodes */
+#define CHANGES_NS (10 * TB_NS_PER_S)   /* as long a graph that never settles is waited for */
 #define LOOK_NS    TB_NS_PER_S
 #define NAMES_MAX  4 /* in a message */
 
@@ -48,6 +49,7 @@ void bridge_look_begin(bridge_look_t *look, const bridge_ends_t *ends)
   *look = (bridge_look_t){.ends = ends,
                           .begin_ns = now_ns,
                           .changed_ns = now_ns,
+                          .quiet_ns = now_ns,
                           .changes = tb_ros2_graph_changes(ends->graph)};
 }
 
@@ -81,10 +83,26 @@ bool bridge_look_take(bridge_look_t *look, bridge_view_t *out)
   return false;
 }
 
-bool bridge_look_is_settled(const bridge_look_t *look, const bridge_view_t *view)
+static bool is_quiet(bridge_look_t *look, int64_t now_ns)
+{
+  if (now_ns - look->changed_ns >= SETTLED_NS) {
+    look->quiet_ns = now_ns;
+    return true;
+  }
+  if (now_ns - look->quiet_ns < CHANGES_NS) return false;
+  if (!look->has_reported_changes) {
+    command_begin_warning(look->ends->command);
+    text_err("the ROS 2 graph has changed all the time for 10 s: nodes of it may not be known "
+             "yet\n");
+  }
+  look->has_reported_changes = true;
+  return true;
+}
+
+bool bridge_look_is_settled(bridge_look_t *look, const bridge_view_t *view)
 {
   int64_t now_ns = bridge_now_ns(look->ends);
-  if (now_ns - look->changed_ns < SETTLED_NS) return false;
+  if (!is_quiet(look, now_ns)) return false;
   return !view->ros2->awaited_count || now_ns - look->begin_ns >= AWAITED_NS;
 }
 

@@ -19,8 +19,9 @@ typedef struct bridge_view {
 typedef struct bridge_look {
   const bridge_ends_t *ends;
   int64_t begin_ns, changed_ns, taken_ns; /* steady; 0: never */
+  int64_t quiet_ns;                       /* steady: the last time that it had settled */
   uint32_t changes, taken_changes;        /* of the ROS 2 graph */
-  bool has_reported_master;
+  bool has_reported_master, has_reported_changes;
 } bridge_look_t;
 
 void bridge_look_begin(bridge_look_t *look, const bridge_ends_t *ends);
@@ -28,8 +29,9 @@ void bridge_look_begin(bridge_look_t *look, const bridge_ends_t *ends);
  * release *out afterwards. Asks the master, for a short while at most; that it does not answer is
  * reported once. */
 bool bridge_look_take(bridge_look_t *look, bridge_view_t *out);
-/* Whether discovery has brought what was there when it began. */
-bool bridge_look_is_settled(const bridge_look_t *look, const bridge_view_t *view);
+/* Whether discovery has brought what was there when it began, or the graph has changed for 10 s
+ * without a pause, which is reported once. */
+bool bridge_look_is_settled(bridge_look_t *look, const bridge_view_t *view);
 void bridge_view_release(bridge_view_t *view);
 
 /* Whether it is an endpoint of ours. */

@@ -115,12 +115,34 @@ static void test_topics_above_the_limit_are_reported(void **state)
   assert_null(topics.first);
 }
 
+static void test_a_graph_that_changes_all_the_time_is_waited_for_so_long(void **state)
+{
+  (void)state;
+  bridge_ends_t ends = {.command = &command};
+  const tb_ros2_graph_snapshot_t graph = {0};
+  const bridge_view_t view = {.ends = &ends, .ros2 = &graph};
+  assert_int_equal(tb_steady_clock_create(&ends.steady), TB_OK);
+  int64_t now_ns = bridge_now_ns(&ends);
+  bridge_look_t look = {.ends = &ends, .begin_ns = now_ns, .quiet_ns = now_ns};
+  look.changed_ns = now_ns + 60 * TB_NS_PER_S; /* it changes as it is looked at */
+  assert_false(bridge_look_is_settled(&look, &view));
+  look.quiet_ns = now_ns - 10 * TB_NS_PER_S;
+  assert_true(bridge_look_is_settled(&look, &view));
+  assert_true(look.has_reported_changes);
+  look.changed_ns = now_ns - TB_NS_PER_S; /* a pause, and the next changes are waited for again */
+  assert_true(bridge_look_is_settled(&look, &view));
+  look.changed_ns = now_ns + 60 * TB_NS_PER_S;
+  assert_false(bridge_look_is_settled(&look, &view));
+  tb_steady_clock_destroy(ends.steady);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_namesake_is_another_process_or_at_another_uri),
       cmocka_unit_test(test_ends_of_many_nodes_do_not_add_up),
       cmocka_unit_test(test_topics_above_the_limit_are_reported),
+      cmocka_unit_test(test_a_graph_that_changes_all_the_time_is_waited_for_so_long),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

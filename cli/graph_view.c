@@ -21,6 +21,8 @@
 #define SLICE_NS            (50 * TB_NS_PER_MS) /* a signal is noticed within it */
 #define STACK_SIZE          (512 * 1024)
 #define SUGGESTIONS_MAX     3
+#define ANSWER_MAX          "1 MiB"
+#define AT_ONCE_MAX         128
 
 static const atomic_int *signalled;
 
@@ -48,6 +50,18 @@ static int64_t now_ns(const graph_view_t *view)
   tb_steady_time_t now = {0};
   tb_steady_clock_now(view->steady, &now);
   return now.ns;
+}
+
+void graph_view_limit_answers(void)
+{
+  const char *settings = getenv("CYCLONEDDS_URI");
+  char *text = NULL;
+  int length = asprintf(&text,
+                        "%s%s<Domain><Internal><MaxSampleSize>" ANSWER_MAX
+                        "</MaxSampleSize></Internal></Domain>",
+                        settings ? settings : "", settings && *settings ? "," : "");
+  if (length >= 0) setenv("CYCLONEDDS_URI", text, 1);
+  if (length >= 0) free(text);
 }
 
 int graph_view_open(const command_t *command, int domain, graph_view_t *out)
@@ -160,28 +174,23 @@ int graph_view_await(graph_view_t *view, const char *const *names, size_t count,
   return graph_view_settle(view, wait, are_present, &wanted);
 }
 
-typedef struct job {
+typedef struct jobs {
   graph_view_work_t work;
-  size_t index;
   void *user;
-  int done; /* a pipe: a byte is written at the end */
-  pthread_t thread;
-  bool is_thread;
-} job_t;
+  size_t count;
+  atomic_size_t next;
+  int done; /* a pipe: a byte is written at the end of each */
+} jobs_t;
 
-static void *job_run(void *user)
+static void *jobs_run(void *user)
 {
-  job_t *job = user;
-  job->work(job->index, job->user);
-  ssize_t written = write(job->done, "", 1);
-  (void)written;
+  jobs_t *jobs = user;
+  for (size_t i; (i = atomic_fetch_add(&jobs->next, 1)) < jobs->count;) {
+    jobs->work(i, jobs->user);
+    ssize_t written = write(jobs->done, "", 1);
+    (void)written;
+  }
   return NULL;
-}
-
-static void job_start(job_t *job, const pthread_attr_t *attributes)
-{
-  job->is_thread = pthread_create(&job->thread, attributes, job_run, job) == 0;
-  if (!job->is_thread) job_run(job);
 }
 
 /* A call that waits for an answer cannot be interrupted: a signal ends the program, unless the
@@ -204,25 +213,21 @@ int graph_view_each(const graph_view_t *view, size_t count, graph_view_work_t wo
 {
   int done[2];
   pthread_attr_t attributes;
-  job_t *jobs = calloc(count + 1, sizeof *jobs);
-  if (!jobs) return command_failed(view->command, TB_ERR_NO_MEMORY, NULL);
-  if (pipe(done) != 0) {
-    free(jobs);
-    return command_failed(view->command, TB_ERR_SYSTEM, NULL);
-  }
+  pthread_t threads[AT_ONCE_MAX];
+  size_t begun = 0, wanted = count < AT_ONCE_MAX ? count : AT_ONCE_MAX;
+  if (pipe(done) != 0) return command_failed(view->command, TB_ERR_SYSTEM, NULL);
+  jobs_t jobs = {.work = work, .user = user, .count = count, .done = done[1]};
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, STACK_SIZE);
-  for (size_t i = 0; i < count; i++) {
-    jobs[i] = (job_t){.work = work, .index = i, .user = user, .done = done[1]};
-    job_start(&jobs[i], &attributes);
-  }
+  while (begun < wanted && !pthread_create(&threads[begun], &attributes, jobs_run, &jobs))
+    begun++;
+  if (!begun) jobs_run(&jobs);
   jobs_await(view, count, done[0]);
-  for (size_t i = 0; i < count; i++)
-    if (jobs[i].is_thread) pthread_join(jobs[i].thread, NULL);
+  while (begun > 0)
+    pthread_join(threads[--begun], NULL);
   pthread_attr_destroy(&attributes);
   close(done[0]);
   close(done[1]);
-  free(jobs);
   return EXIT_OK;
 }
 

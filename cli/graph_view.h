@@ -42,6 +42,9 @@ typedef struct graph_view {
 typedef bool (*graph_view_enough_t)(const graph_view_t *view, void *user);
 typedef void (*graph_view_work_t)(size_t index, void *user);
 
+/* For a command that asks all nodes for a few names and values, before it joins the domain: what
+ * comes to more than 1 MiB is dropped, which is logged. */
+void graph_view_limit_answers(void);
 /* Joins the domain (-1: ROS_DOMAIN_ID). EXIT_OK, or a message has been printed. Close it either
  * way. Afterwards SIGINT and SIGTERM end the program inside the calls below. */
 int graph_view_open(const command_t *command, int domain, graph_view_t *out);

@@ -572,6 +572,7 @@ static int list_seen(const command_t *command, const arguments_t *arguments,
 static int list(const command_t *command, const arguments_t *arguments)
 {
   graph_view_t view;
+  graph_view_limit_answers();
   int result = graph_view_open(command, arguments->graph.domain, &view);
   if (!result) result = graph_view_settle(&view, arguments->graph.wait, NULL, NULL);
   if (!result) result = list_seen(command, arguments, &view);

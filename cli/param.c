@@ -438,6 +438,7 @@ static int list_action(const command_t *command, const arguments_t *arguments)
 {
   graph_view_t view;
   if (arguments->hide_type) return refuse_hide_type(command);
+  if (arguments->count == 0) graph_view_limit_answers();
   int result = graph_view_open(command, arguments->graph.domain, &view);
   if (!result) result = param_list(&view, arguments);
   graph_view_close(&view);

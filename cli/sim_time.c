@@ -277,6 +277,7 @@ static void hint_at_clock(work_t *work)
 static int set(const command_t *command, const arguments_t *arguments)
 {
   work_t work = {.arguments = arguments, .error = TB_ERROR_INIT};
+  graph_view_limit_answers();
   int result = graph_view_open(command, arguments->graph.domain, &work.view);
   if (!result) result = arguments->all ? set_graph(&work) : set_named(&work);
   if (!result) {

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "base/private_api.h"
-
 #include "definition/extent.h"
 
 #define TB__SCHEMA_FIELDS_MAX 4096

@@ -460,6 +460,19 @@ class SilentTest(GraphCommandTest):
         self.fail(f"never: {process.seen}")
 
 
+class LargeTest(GraphCommandTest):
+    def test_an_answer_above_the_limit_is_dropped_where_all_nodes_are_asked(self):
+        self.odd("large", "large")
+        self.node("small")
+        self.until_seen("/large", "/small")
+        _, out, err = self.until(("param", "list", "--limit", "5s"), lambda _, out, err: "/small:" in out and err)
+        self.assertIn("/large: no answer within 5s", err)
+        self.assertLess(len(out), 10000)
+        status, out, err = self.result("param", "list", "/large", "--wait", "60")
+        self.assertEqual((status, err), (0, ""))
+        self.assertGreater(len(out), 1 << 20)
+
+
 class SimTimeTest(GraphCommandTest):
     def test_the_whole_graph(self):
         self.node("camera")

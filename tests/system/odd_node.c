@@ -6,6 +6,7 @@
  *   refuse NAME REASON   refuses every set
  *   bare NAME            has no services of parameters
  *   strange NAME         has parameters whose names and values would harm a terminal
+ *   large NAME           has parameters whose names come to more than 1 MiB
  *   clock QOS            no node: publishes on /clock, "be" (best effort) or "rel" (reliable)
  *
  * Prints "ready", and ends when its stdin does. */
@@ -146,6 +147,19 @@ static tb_status_t declare_strange(tb_ros2_node_t *node, tb_error_t *error)
   return status;
 }
 
+static tb_status_t declare_large(tb_ros2_node_t *node, tb_error_t *error)
+{
+  static char name[100000];
+  tb_ros2_parameter_value_t text = tb_ros2_parameter_string("");
+  tb_status_t status = TB_OK;
+  memset(name, 'n', sizeof name - 1);
+  for (int i = 0; i < 12 && !status; i++) {
+    name[0] = (char)('a' + i);
+    status = tb_ros2_node_declare_parameter(node, name, &text, NULL, error);
+  }
+  return status;
+}
+
 static tb_status_t run_node(tb_ros2_context_t *context, const char *kind, const char *name,
                             const char *reason, tb_error_t *error)
 {
@@ -163,6 +177,8 @@ static tb_status_t run_node(tb_ros2_context_t *context, const char *kind, const 
     status = tb_ros2_node_set_parameters_callback(node, on_set, (void *)reason);
   else if (strcmp(kind, "strange") == 0)
     status = declare_strange(node, error);
+  else if (strcmp(kind, "large") == 0)
+    status = declare_large(node, error);
   if (!status) wait_for_end();
   for (size_t i = 0; i < SERVICE_COUNT; i++)
     tb_ros2_service_destroy(open_services[i]);
