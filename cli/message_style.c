@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <timebase/text.h>
 
 #include "definition/field_path.h"
 #include "json.h"
@@ -60,17 +61,17 @@ void message_style_yaml(const message_style_t *style, const json_t *decoded)
 
 /* --- CSV --- */
 
-/* Quoted where it has to be. */
+/* Quoted where it has to be. A precision of text_out would be columns, not bytes. */
 static void print_cell(const char *text)
 {
-  if (!text[strcspn(text, ",\"\r\n")]) {
-    text_out("%s", text);
-    return;
+  bool is_quoted = text[strcspn(text, ",\"\r\n")] != '\0';
+  char one[TB_TEXT_CHARACTER_SIZE];
+  if (is_quoted) text_out("\"");
+  for (size_t taken; (taken = tb_text_escape_character(text, one)) > 0; text += taken) {
+    if (*text == '"') fputc('"', stdout);
+    fputs(one, stdout);
   }
-  text_out("\"");
-  for (const char *quote; (quote = strchr(text, '"')); text = quote + 1)
-    text_out("%.*s\"\"", (int)(quote - text), text);
-  text_out("%s\"", text);
+  if (is_quoted) text_out("\"");
 }
 
 static void print_number(const json_t *value)

@@ -32,6 +32,7 @@ typedef struct child {
   const run_environment_t *environment;
   pid_t id;
   bool has_ended;
+  bool was_signalled; /* this process was asked to end, which was passed on */
   int status;
   run_time_t *time;
   run_reports_t *reports; /* NULL: none */
@@ -99,10 +100,12 @@ static void reap(child_t *child)
 /* What a terminal sends goes to the command as well, which is in the same group. */
 static void take_signal(child_t *child, int signal, const siginfo_t *info)
 {
-  if (signal == SIGCHLD)
+  if (signal == SIGCHLD) {
     reap(child);
-  else if (info->si_code != SI_KERNEL)
-    kill(child->id, signal);
+    return;
+  }
+  if (signal != SIGUSR1 && signal != SIGUSR2) child->was_signalled = true;
+  if (info->si_code != SI_KERNEL) kill(child->id, signal);
 }
 
 /* False: the time has passed; INT64_MAX: there is none. */
@@ -182,7 +185,8 @@ static void look_at_processes(child_t *child, unsigned round)
     run_processes_look(child->processes);
 }
 
-/* Until it has taken the time, which has begun; or has ended, or the limit has passed. */
+/* Until it has taken the time, which has begun; or has ended, or the limit has passed. That it was
+ * ended by a signal that was sent to this process is no failure of what is required. */
 static int watch(child_t *child)
 {
   char limit[TB_DURATION_TEXT_SIZE] = "", when[TB_DURATION_TEXT_SIZE + 16];
@@ -195,7 +199,8 @@ static int watch(child_t *child)
     follows = is_followed(child);
     taken = follows && run_time_has_begun(child->time);
   }
-  if (taken || (child->has_ended && !child->arguments->require)) return EXIT_OK;
+  bool is_ended_in_vain = child->arguments->require && !child->was_signalled;
+  if (taken || (child->has_ended && !is_ended_in_vain)) return EXIT_OK;
   tb_duration_format(child->arguments->limit, limit, sizeof limit);
   snprintf(when, sizeof when, "within %s", limit);
   return not_taken(child, follows, child->has_ended ? "before it ended" : when);
@@ -216,12 +221,13 @@ static int start_and_wait(child_t *child)
   int result = start(child);
   if (result) return result;
   int missed = watch(child);
+  bool has_crashed = child->has_ended && child->status > BY_SIGNAL;
   run_time_stop(child->time);
   if (missed && !child->has_ended) end_command(child);
   while (!child->has_ended)
     wait_for_signal(child, INT64_MAX);
   if (child->arguments->check) print_reports(child);
-  return missed ? missed : child->status;
+  return missed && !has_crashed ? missed : child->status;
 }
 
 int run_child(const command_t *command, const run_arguments_t *arguments,

@@ -213,15 +213,22 @@ void run_processes_destroy(run_processes_t *self)
 
 /* --- why not --- */
 
+/* Not a pipe, which nobody may write to. */
+static FILE *open_file(const char *name)
+{
+  struct stat is;
+  return stat(name, &is) == 0 && S_ISREG(is.st_mode) ? fopen(name, "re") : NULL;
+}
+
 static FILE *open_program(const char *program)
 {
-  if (strchr(program, '/')) return fopen(program, "re");
+  if (strchr(program, '/')) return open_file(program);
   const char *path = getenv("PATH");
   for (const char *at = path ? path : ""; *at;) {
     size_t length = strcspn(at, ":");
     char file[4096];
     snprintf(file, sizeof file, "%.*s/%s", (int)length, at, program);
-    if (access(file, X_OK) == 0) return fopen(file, "re");
+    if (access(file, X_OK) == 0) return open_file(file);
     at += length + (at[length] == ':');
   }
   return NULL;

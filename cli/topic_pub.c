@@ -1,13 +1,16 @@
 #include "topic_pub.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <timebase/rate.h>
 #include <timebase/ros2_graph.h>
 #include <timebase/ros2_node.h>
 #include <timebase/ros2_publisher.h>
+#include <unistd.h>
 
 #include "clocks.h"
 #include "definition/message_encoder.h"
@@ -116,14 +119,30 @@ static int find_definition(pub_t *pub)
 
 /* --- what is published --- */
 
+/* A pipe could be waited for without end. NULL: errno, or 0 if it is no regular file. */
+static FILE *open_file(const char *name)
+{
+  struct stat is;
+  int fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return NULL;
+  bool is_regular = fstat(fd, &is) == 0 && S_ISREG(is.st_mode);
+  FILE *file = is_regular ? fdopen(fd, "r") : NULL;
+  if (!file) close(fd);
+  if (!is_regular) errno = 0;
+  return file;
+}
+
 /* All of it. EXIT_OK, or a message was printed. */
 static int read_text(pub_t *pub)
 {
   const topic_pub_arguments_t *arguments = pub->arguments;
   const char *name = arguments->file ? arguments->file : "standard input";
   size_t size = 0, count = 1;
-  FILE *file = arguments->file ? fopen(arguments->file, "re") : stdin;
+  FILE *file = arguments->file ? open_file(arguments->file) : stdin;
   int failure = file ? 0 : errno;
+  if (!file && !failure)
+    return command_usage_error(pub->command,
+                               "--yaml-file %s: not a regular file; write it to one first", name);
   while (!failure && count > 0) {
     char *grown = size < YAML_MAX ? realloc(pub->text, 2 * size + 4096) : NULL;
     if (!grown) {

@@ -228,6 +228,17 @@ class CatTest(unittest.TestCase):
                                         "--", self.bag).splitlines()))
         self.assertEqual(rows[1][1:], ["/tf", "0.1"])
 
+    def test_csv_of_any_bytes(self):
+        """Quotes after characters of several bytes; what is no UTF-8 is replaced."""
+        bag = os.path.join(self.folder, "bytes")
+        os.makedirs(bag)
+        values = ('éé"x"'.encode(), 'é,"'.encode(), b'\xff"\xc3,\xed\xa0\x80')
+        messages = [(0, BASE_NS + i, Cdr().put("I", len(data) + 1).message() + data + b"\0")
+                    for i, data in enumerate(values)]
+        sqlite_bag_make(os.path.join(bag, "bytes_0.db3"), [("/text", "std_msgs/msg/String")], messages)
+        rows = list(csv.reader(self.cat("--csv", bag).splitlines()))
+        self.assertEqual([row[2] for row in rows[1:]], [data.decode(errors="replace") for data in values])
+
     def test_unknown_and_damaged(self):
         """What cannot be decoded is named, and the rest is printed."""
         lines = self.lines(self.bag, status=1, errors="/odd is left out: the definition of odd_msgs/msg/Odd is unknown")

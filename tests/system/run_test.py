@@ -157,6 +157,19 @@ class CommandOfRunTest(RunTest):
         self.assertEqual(status, 0, err)
         self.assertRegex(out, r"^1\d\d\d\.\d{9} ")
 
+    def test_a_command_that_a_signal_ends_has_its_status(self):
+        name = self.shm_name()
+        wait = ("sh", "-c", "echo begun; exec sleep 1000")
+        for number in signal.SIGTERM, signal.SIGINT:
+            child = self.run_command("run", "--source", f"shm:{name}", "--require", "--limit", "60s", "--", *wait)
+            child.expect("begun")
+            child.child.send_signal(number)
+            self.assertEqual(child.wait(), 128 + number)
+            self.assertNotIn("no process", str(child.errors))
+        status, _, err = self.run_shm(name, "--require", "--", "sh", "-c", "kill -SEGV $$")
+        self.assertEqual(status, 128 + signal.SIGSEGV, err)
+        self.assertIn("before it ended", err)
+
     def test_a_time_that_is_not_taken(self):
         name = self.shm_name()
         status, _, err = self.run_shm(name, "--require", "--limit", "100ms", "--", "sleep", "1000")

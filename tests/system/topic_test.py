@@ -146,11 +146,16 @@ class TopicTest(ObservingTest):
         status, out, errors = self.result("topic", "pub", "--yaml-file", path, "/file", "std_msgs/msg/String")
         self.assertEqual((status, out), (2, ""))
         self.assertIn("YAML: message 4: line 1, column 1: std_msgs/msg/String has no field 'dat'", errors)
+        empty, pipe = os.path.join(self.folder, "empty.yaml"), os.path.join(self.folder, "pipe")
+        with open(empty, "wb"):
+            os.mkfifo(pipe)
         for words, status, message in (
             (("--stdin", "--yaml-file", path), 2, "YAML, --stdin and --yaml-file exclude each other"),
             (("data: 1", "--stdin"), 2, "exclude each other"),
             (("--yaml-file", path + "x"), 3, "messages.yamlx: No such file"),
-            (("--yaml-file", "/dev/null"), 2, "/dev/null: has no messages"),
+            (("--yaml-file", "/dev/null"), 2, "--yaml-file /dev/null: not a regular file"),
+            (("--yaml-file", empty), 2, "empty.yaml: has no messages"),
+            (("--yaml-file", pipe), 2, "pipe: not a regular file; write it to one first"),
         ):
             result, _, errors = self.result("topic", "pub", "/a", "std_msgs/msg/String", *words)
             self.assertEqual(result, status, errors)
