@@ -557,6 +557,7 @@ tb_status_t tb__bag_writer_finish(tb_bag_writer_t *writer, tb_error_t *error)
 {
   tb_error_t first = writer->failure, detail = TB_ERROR_INIT;
   if (writer->output && tb__writer_end_file(writer, &detail) && !first.status) first = detail;
+  if (tb__writer_drop_missing(writer, &detail) && !first.status) first = detail;
   if (tb__writer_save_metadata(writer, &detail) && !first.status) first = detail;
   if (report_split(writer, tb__writer_file(writer)->name, NULL, &detail) && !first.status)
     first = detail;

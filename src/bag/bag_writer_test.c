@@ -16,6 +16,7 @@
 
 #include "bag/file_fixture.h"
 #include "bag/metadata.h"
+#include "bag/writer.h"
 #include "seed.h"
 #include "test.h"
 
@@ -531,6 +532,28 @@ static void test_a_folder_that_is_removed(void **state)
   free(moved);
 }
 
+static void test_a_closed_file_that_is_removed(void **state)
+{
+  (void)state;
+  tb_error_t error = TB_ERROR_INIT;
+  tb_bag_writer_t *writer = create(NULL);
+  for (int i = 0; i < 3; i++) {
+    if (i > 0) assert_ok(tb_bag_writer_split(writer, NULL));
+    write_numbers(writer, 10 * i, 10 * i + 10);
+  }
+  char *file = tb__test_path(path, file_name(1));
+  assert_int_equal(unlink(file), 0);
+  assert_status(tb__bag_writer_finish(writer, &error), TB_ERR_NOT_FOUND);
+  assert_ptr_equal(strstr(error.text, file), error.text);
+  assert_int_equal(tb_bag_writer_topic_count(writer, 0) + tb_bag_writer_topic_count(writer, 1), 20);
+  tb__bag_writer_free(writer);
+  tb_bag_reader_t *reader = open_reader(path);
+  assert_int_equal(tb_bag_reader_info(reader)->message_count, 20);
+  assert_int_equal(tb_bag_reader_info(reader)->file_count, 2);
+  tb_bag_reader_close(reader);
+  free(file);
+}
+
 /* After a failure the counts are those of the file, and recording continues in the next file. */
 static void test_going_on_after_a_failure(void **state)
 {
@@ -692,20 +715,17 @@ int main(void)
       TEST(test_refusals),
       TEST(test_flushed_is_readable_at_once),
       TEST(test_a_folder_that_is_removed),
+      TEST(test_a_closed_file_that_is_removed),
       TEST(test_going_on_after_a_failure),
       TEST(test_a_full_disk),
       TEST(test_killed_writers),
   };
   const struct CMUnitTest tests_of_mcap[] = {
-      TEST(test_publishers_in_mcap),
-      TEST(test_round_trip),
-      TEST(test_splitting_by_duration),
-      TEST(test_splitting_by_size),
-      TEST(test_splitting_on_demand),
-      TEST(test_flushed_is_readable_at_once),
-      TEST(test_a_folder_that_is_removed),
-      TEST(test_going_on_after_a_failure),
-      TEST(test_a_full_disk),
+      TEST(test_publishers_in_mcap),       TEST(test_round_trip),
+      TEST(test_splitting_by_duration),    TEST(test_splitting_by_size),
+      TEST(test_splitting_on_demand),      TEST(test_flushed_is_readable_at_once),
+      TEST(test_a_folder_that_is_removed), TEST(test_a_closed_file_that_is_removed),
+      TEST(test_going_on_after_a_failure), TEST(test_a_full_disk),
       TEST(test_killed_writers),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,10 @@ void tb__writer_recount(tb_bag_writer_t *writer, const char *path, bool may_be_c
 tb_status_t tb__writer_verify(tb_bag_writer_t *writer, const char *path,
                               tb_error_t *error) TB_WARN_UNUSED;
 
+/* At the end: files that have been removed since they were closed leave the list, and their
+ * messages the counts. TB_ERR_NOT_FOUND: there were any. */
+tb_status_t tb__writer_drop_missing(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
+
 tb__bag_extent_t tb__writer_extent(const tb_bag_writer_t *writer);
 tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_form_t form,
                                 char **out, tb_error_t *error) TB_WARN_UNUSED;

@@ -195,3 +195,54 @@ tb_status_t tb__writer_verify(tb_bag_writer_t *writer, const char *path, tb_erro
                       "%s was truncated while it was being written: %llu messages of %llu are left",
                       path, (unsigned long long)found, (unsigned long long)written);
 }
+
+/* A file that is closed, as its summary counts. */
+static void add_counts(tb_bag_writer_t *writer, const char *path)
+{
+  tb_bag_reader_t *reader = NULL;
+  if (tb_bag_reader_open(path, NULL, &reader, NULL)) return;
+  const tb_bag_info_t *info = tb_bag_reader_info(reader);
+  for (size_t i = 0; i < info->topic_count; i++) {
+    tb__written_topic_t *topic = find_topic(writer, info->topics[i].name);
+    if (topic) topic->count += info->topics[i].message_count;
+  }
+  tb_bag_reader_close(reader);
+}
+
+/* Of the files whose counts are not known by topic any more: all but the last. */
+static void count_again(tb_bag_writer_t *writer)
+{
+  for (size_t i = 0; i < writer->topic_count; i++)
+    writer->topics[i].count = writer->topics[i].in_file;
+  for (size_t i = 0; i + 1 < writer->file_count; i++) {
+    char *path = tb__writer_path(writer, writer->files[i].name);
+    if (path) add_counts(writer, path);
+    free(path);
+  }
+}
+
+tb_status_t tb__writer_drop_missing(tb_bag_writer_t *writer, tb_error_t *error)
+{
+  tb_status_t status = TB_OK;
+  size_t kept = 0;
+  for (size_t i = 0; i < writer->file_count; i++) {
+    tb__written_file_t *file = &writer->files[i];
+    struct stat there;
+    char *path = tb__writer_path(writer, file->name);
+    bool is_last = i + 1 == writer->file_count, was_counted = file->extent.message_count > 0;
+    if (is_last || !was_counted || !path || lstat(path, &there) == 0 || errno != ENOENT) {
+      writer->files[kept++] = *file;
+    } else {
+      if (!status)
+        status = tb_error_set(error, TB_ERR_NOT_FOUND,
+                              "%s was removed while the recording was being written: its %llu "
+                              "messages do not count",
+                              path, (unsigned long long)file->extent.message_count);
+      free(file->name);
+    }
+    free(path);
+  }
+  writer->file_count = kept;
+  if (status) count_again(writer);
+  return status;
+}
