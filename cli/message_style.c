@@ -68,8 +68,9 @@ static void print_cell(const char *text)
   char one[TB_TEXT_CHARACTER_SIZE];
   if (is_quoted) text_out("\"");
   for (size_t taken; (taken = tb_text_escape_character(text, one)) > 0; text += taken) {
-    if (*text == '"') fputc('"', stdout);
-    fputs(one, stdout);
+    char bytes[8] = {0};
+    memcpy(bytes, text, taken < sizeof bytes ? taken : sizeof bytes - 1);
+    text_out(*text == '"' ? "\"%s" : "%s", bytes);
   }
   if (is_quoted) text_out("\"");
 }

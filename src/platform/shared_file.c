@@ -177,10 +177,10 @@ bool tb__shared_file_reopen(tb__shared_file_t *file, const char *path)
   return is_same;
 }
 
-bool tb__shared_file_is_at(const tb__shared_file_t *file, const char *path)
+bool tb__shared_file_is_at(const char *path, uint64_t inode)
 {
   struct stat there;
-  return !lstat(path, &there) && is_same_file(file->fd, &there);
+  return lstat(path, &there) ? errno != ENOENT : (uint64_t)there.st_ino == inode;
 }
 
 bool tb__shared_file_extend(const tb__shared_file_t *file, size_t size)

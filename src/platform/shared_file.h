@@ -43,8 +43,9 @@ tb_status_t tb__shared_file_open_existing(tb__shared_file_t *file, const char *p
 /* Gives it another descriptor of the same file, for locks: a mapping keeps the one that it was made
  * with open, and a forked child has the mappings. False: `path` is another file by now. */
 bool tb__shared_file_reopen(tb__shared_file_t *file, const char *path) TB_WARN_UNUSED;
-/* Whether it is still found there: it was neither removed nor replaced. */
-bool tb__shared_file_is_at(const tb__shared_file_t *file, const char *path);
+/* Whether a file of that number is still found there: it was neither removed nor replaced. True if
+ * that is not known. */
+bool tb__shared_file_is_at(const char *path, uint64_t inode);
 /* Gives a file that was truncated its size again, and maps it. */
 bool tb__shared_file_extend(const tb__shared_file_t *file, size_t size) TB_WARN_UNUSED;
 /* 0: unknown. */

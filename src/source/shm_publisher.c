@@ -23,6 +23,7 @@ struct tb_shm_publisher {
   tb__shared_file_t wake_file;
   char *path, *wake_path;
   bool has_wake_area; /* the page says so */
+  uint64_t inode;     /* of the file */
   int64_t looked_ns;  /* steady: when the file was last looked for under its name */
   bool is_gone;       /* it was not there */
 };
@@ -181,6 +182,9 @@ tb_status_t tb_shm_publisher_open_sized(const char *name, const tb_shm_options_t
   if (!status) status = take_name(&publisher->file, name, error);
   if (!status && !(publisher->path = tb__shm_page_path(name, options)))
     status = tb__no_memory(error);
+  if (!status && !(publisher->inode = tb__shared_file_inode(&publisher->file)))
+    status = tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s: cannot read its number",
+                                publisher->path);
   if (!status) status = make_wake_area(publisher, name, options, mode, &inode, error);
   if (status) {
     publisher_free(publisher);
@@ -246,7 +250,7 @@ static bool has_gone_locked(tb_shm_publisher_t *publisher)
   if (now_ns - publisher->looked_ns < LOOK_NS) return false;
   bool was_gone = publisher->is_gone;
   publisher->looked_ns = now_ns;
-  publisher->is_gone = !tb__shared_file_is_at(&publisher->file, publisher->path);
+  publisher->is_gone = !tb__shared_file_is_at(publisher->path, publisher->inode);
   return publisher->is_gone && !was_gone;
 }
 
