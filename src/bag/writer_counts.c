@@ -9,6 +9,7 @@
 
 #include "bag/storages.h"
 #include "bag/writer.h"
+#include "base/no_memory.h"
 #include "storage/limits.h"
 #include "storage/storage.h"
 
@@ -221,28 +222,43 @@ static void count_again(tb_bag_writer_t *writer)
   }
 }
 
+/* False: it cannot be known, for want of memory. */
+static bool find_missing(const tb_bag_writer_t *writer, const tb__written_file_t *file,
+                         bool *out_is_missing, tb_error_t *error)
+{
+  struct stat there;
+  char *path = tb__writer_path(writer, file->name);
+  if (!path) return false;
+  *out_is_missing = lstat(path, &there) != 0 && errno == ENOENT;
+  if (*out_is_missing)
+    tb_error_set(error, TB_ERR_NOT_FOUND,
+                 "%s was removed while the recording was being written: its %llu messages do not "
+                 "count",
+                 path, (unsigned long long)file->extent.message_count);
+  free(path);
+  return true;
+}
+
+/* The last one has just been closed, and those without messages have been reported. */
 tb_status_t tb__writer_drop_missing(tb_bag_writer_t *writer, tb_error_t *error)
 {
   tb_status_t status = TB_OK;
   size_t kept = 0;
   for (size_t i = 0; i < writer->file_count; i++) {
     tb__written_file_t *file = &writer->files[i];
-    struct stat there;
-    char *path = tb__writer_path(writer, file->name);
-    bool is_last = i + 1 == writer->file_count, was_counted = file->extent.message_count > 0;
-    if (is_last || !was_counted || !path || lstat(path, &there) == 0 || errno != ENOENT) {
-      writer->files[kept++] = *file;
-    } else {
-      if (!status)
-        status = tb_error_set(error, TB_ERR_NOT_FOUND,
-                              "%s was removed while the recording was being written: its %llu "
-                              "messages do not count",
-                              path, (unsigned long long)file->extent.message_count);
+    bool is_missing = false, counts = i + 1 < writer->file_count && file->extent.message_count > 0;
+    if (counts && !find_missing(writer, file, &is_missing, status ? NULL : error) && !status)
+      status = tb__no_memory(error);
+    if (is_missing) {
+      status = TB_ERR_NOT_FOUND;
       free(file->name);
+    } else {
+      writer->files[kept++] = *file;
     }
-    free(path);
   }
-  writer->file_count = kept;
-  if (status) count_again(writer);
+  if (kept < writer->file_count) {
+    writer->file_count = kept;
+    count_again(writer);
+  }
   return status;
 }
