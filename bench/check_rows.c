@@ -95,8 +95,11 @@ static tb_status_t take_all(tb_bag_reader_t *reader, tb__recording_t *checked)
     status = tb__recording_add_topic(checked, &input, &number);
   }
   while (!status && !(status = tb_bag_reader_next(reader, &message, NULL))) {
-    tb__recorded_message_t taken = {(uint32_t)message.topic, message.log_time_ns,
-                                    message.publish_time_ns, message.data, message.size};
+    tb__recorded_message_t taken = {.topic = (uint32_t)message.topic,
+                                    .log_ns = message.log_time_ns,
+                                    .publish_ns = message.publish_time_ns,
+                                    .data = message.data,
+                                    .size = message.size};
     status = tb__recording_take(checked, &taken);
   }
   return status == TB_ERR_END ? TB_OK : status;
