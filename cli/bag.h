@@ -8,6 +8,7 @@
 #include "bag_latched.h"
 #include "bag_limits.h"
 #include "bag_reencode.h"
+#include "bag_rename.h"
 #include "bag_staging.h"
 #include "command.h"
 #include "progress.h"
@@ -67,8 +68,8 @@ enum {
   "                     those of BAG\n"                                                            \
   "  --max-bag-size BYTES, --max-bag-duration S\n"                                                 \
   "                     start another file beyond this\n"                                          \
-  "  --single-file      OUT is the file itself, such as out.mcap for Foxglove: no folder, no\n"    \
-  "                     metadata.yaml\n" PROGRESS_HELP BAG_LIMIT_HELP
+  "  --single-file      OUT is the file itself, whatever its name: no folder, no "                 \
+  "metadata.yaml\n" PROGRESS_HELP BAG_LIMIT_HELP
 
 /* The topics of a writer by topic of the reader and publisher. */
 typedef struct bag_publisher {
@@ -110,6 +111,8 @@ typedef struct bag_copy {
   bool has_extra_records;           /* attachments or metadata records were copied */
   tb_bag_extra_records_t left;      /* that the new format has no place for */
   bool is_single_file;              /* the output is the file itself */
+  bool may_be_file;                 /* it is one if its name has the extension of its storage */
+  words_t renames;                  /* A:=B */
   bool keeps_part;                  /* what was written before a failure or a signal stays */
   bag_staging_t staging;            /* where the writer writes */
   const char *const *latched_paths; /* of the recordings whose latched messages from before

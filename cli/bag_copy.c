@@ -108,7 +108,7 @@ static tb_status_t add_topic(bag_copy_t *copy, size_t index, const char *publish
                              tb_error_t *error)
 {
   const tb_bag_topic_t *topic = &tb_bag_reader_info(copy->reader)->topics[index];
-  tb_bag_writer_topic_t described = {.name = topic->name,
+  tb_bag_writer_topic_t described = {.name = bag_rename_of(&copy->renames, topic->name),
                                      .type = topic->type,
                                      .serialization_format = topic->serialization_format,
                                      .offers = topic->offers,
@@ -285,6 +285,22 @@ static void choose_storage(bag_copy_t *copy)
   copy->options.storage_id = copy->storage ? copy->storage : is_mixed ? "mcap" : info->storage_id;
 }
 
+/* NAME.mcap and NAME.db3 are files, as NAME.bag is; NAME.mcap/ is a folder, and so is what may
+ * become several files. */
+static void choose_form(bag_copy_t *copy)
+{
+  const tb_bag_writer_options_t *options = &copy->options;
+  const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
+  const char *storage = storage_of_name(copy->output);
+  bool is_split = options->max_size > 0 || options->max_duration.ns > 0 ||
+                  options->compression_mode == TB_BAG_COMPRESS_FILES ||
+                  (copy->path && info->run_count > 1);
+  size_t length = strlen(copy->output);
+  if (copy->may_be_file && storage && is_storage(copy, storage) && !is_storage(copy, ROS1) &&
+      !is_split && copy->output[length - 1] != '/')
+    copy->is_single_file = true;
+}
+
 static const char *extension_of(const bag_copy_t *copy)
 {
   return is_storage(copy, ROS1) ? ".bag" : NULL;
@@ -294,6 +310,7 @@ static tb_status_t open_output(bag_copy_t *copy, const bool *wanted, tb_error_t 
 {
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
   choose_storage(copy);
+  choose_form(copy);
   copy->options.ros_distro = info->ros_distro;
   choose_compression(copy);
   tb_status_t status = copy->reencode.is_on ? TB_OK : check_generation(copy, wanted, error);

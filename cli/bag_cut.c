@@ -16,7 +16,10 @@ static int run(const command_t *command, int argc, char **argv)
   "  --end T            up to but not including T\n"                                               \
   "  --duration S       the end, counted from the start; also --playback-duration\n"
 #define OUTPUT_HELP                                                                                \
-  "  -o, --output OUT   the folder of the new recording, a .bag file in ROS 1; must not exist\n"   \
+  "  --rename A:=B...   topic A is written as B\n"                                                 \
+  "  -o, --output OUT   the new recording: a folder, or of the name OUT.mcap, OUT.db3 or "         \
+  "OUT.bag\n"                                                                                      \
+  "                     a file (unless it may become several); must not exist\n"                   \
   "  -s, --storage S    its format: sqlite3, mcap, rosbag1 (default: by the extension of\n"        \
   "                     OUT, .db3, .mcap or .bag; otherwise that of BAG, mcap if they "            \
   "differ)\n" BAG_OUTPUT_HELP "  -h, --help         this text\n\n"

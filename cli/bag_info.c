@@ -276,7 +276,7 @@ const command_t command_bag_info = {
         "  --sort ORDER       of topics: recorded (default), name, type or count\n"
         "  --json             one JSON object: storage, library (that wrote MCAP, or null),\n"
         "                     files, size, message_count, start_ns,\n"
-        "                     end_ns, ros_distro (if known),\n"
+        "                     end_ns, ros_distro (if known), notes (custom_data, by key),\n"
         "                     counts (what they rest on: summary, metadata, rows, messages),\n"
         "                     compression, compression_ratio (size of the files by that of the\n"
         "                     payloads; with --digest or -v, or else null), topics (name, type,\n"

@@ -417,6 +417,14 @@ static json_t *json_manifest(const bag_info_t *info)
   return object;
 }
 
+static json_t *json_notes(const bag_info_t *info)
+{
+  json_t *notes = json_object();
+  for (size_t i = 0; i < info->bag->note_count; i++)
+    json_put(notes, info->bag->notes[i].key, text_json(info->bag->notes[i].value));
+  return notes;
+}
+
 static json_t *json_points(const bag_info_t *info)
 {
   json_t *list = json_array();
@@ -452,6 +460,7 @@ static json_t *json_bag(const bag_info_t *info)
   if (object) json_put(object, "services", json_services(info));
   if (object && *info->bag->ros_distro)
     json_put(object, "ros_distro", text_json(info->bag->ros_distro));
+  if (object && info->bag->note_count > 0) json_put(object, "notes", json_notes(info));
   if (object && info->evidence.manifest) json_put(object, "manifest", json_manifest(info));
   if (object && info->evidence.point_count) json_put(object, "points", json_points(info));
   if (object && info->bag->oddity_count > 0) json_object_set_new(object, "odd", json_odd(info));

@@ -18,6 +18,7 @@ enum {
   OPTION_NO_LATCHED,
   OPTION_OFFSET,
   OPTION_OUTPUTS,
+  OPTION_RENAME,
 };
 
 /* As in ros2 bag: a storage may follow, which the files show themselves. */
@@ -55,6 +56,9 @@ static int parse_option(bag_part_t *part, int option, int argc, char **argv)
   case OPTION_RUN:
     return command_parse_int(command, "--run", optarg, 1, INT_MAX, &part->run) ? EXIT_OK
                                                                                : EXIT_USAGE;
+  case OPTION_RENAME:
+    words_take(&part->copy.renames, argc, argv);
+    return EXIT_OK;
   case OPTION_OUTPUTS:
     part->output_options = optarg;
     return EXIT_OK;
@@ -81,6 +85,7 @@ static int parse_option(bag_part_t *part, int option, int argc, char **argv)
       {"latched", no_argument, NULL, OPTION_LATCHED},                                              \
       {"no-latched", no_argument, NULL, OPTION_NO_LATCHED},                                        \
       {"run", required_argument, NULL, OPTION_RUN},                                                \
+      {"rename", required_argument, NULL, OPTION_RENAME},                                          \
   {                                                                                                \
     "help", no_argument, NULL, 'h'                                                                 \
   }
@@ -134,7 +139,10 @@ int bag_part_begin(bag_part_t *part, int argc, char **argv, const words_t *more)
   const command_t *command = part->copy.command;
   int words = argc + (more ? (int)more->count : 0);
   part->inputs.items = calloc((size_t)argc + 1, sizeof *part->inputs.items);
-  if (!part->inputs.items) return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  part->copy.renames.items = calloc((size_t)words + 1, sizeof *part->copy.renames.items);
+  if (!part->inputs.items || !part->copy.renames.items)
+    return command_failed(command, TB_ERR_NO_MEMORY, NULL);
+  part->copy.may_be_file = !more; /* `ros2 bag convert` makes folders of the outputs in a YAML */
   if (!bag_select_begin(&part->select, command, words)) return EXIT_IO;
   if (is_convert(part)) {
     part->copy.reencode.is_on = true;
@@ -150,6 +158,7 @@ void bag_part_end(bag_part_t *part)
   bag_copy_end(&part->copy);
   bag_select_end(&part->select);
   free(part->inputs.items);
+  free(part->copy.renames.items);
 }
 
 static int check(const bag_part_t *part)
@@ -267,6 +276,7 @@ static int prepare(bag_part_t *part, bool **wanted)
   if (result) return result;
   const tb_bag_info_t *info = tb_bag_reader_info(copy->reader);
   result = bag_select_topics(&part->select, copy->command, info, wanted);
+  if (!result) result = bag_rename_check(&copy->renames, copy->command, info, *wanted);
   if (!result && count > 1)
     result = bag_check_definitions(copy->command, info, *wanted, &copy->input, paths, count);
   if (!result && !parse_times(part)) result = EXIT_USAGE;

@@ -102,6 +102,7 @@ static void attend(record_screen_t *screen, session_t *session)
 {
   tb_recorder_t *recorder = session->core;
   record_evidence_t *evidence = &session->evidence;
+  tb_recorder_status_t status;
   for (;;) {
     struct pollfd fds[] = {{command_signal_fd(), POLLIN, 0},
                            {screen->terminal.keyboard ? STDIN_FILENO : -1, POLLIN, 0},
@@ -115,6 +116,8 @@ static void attend(record_screen_t *screen, session_t *session)
     if (ready > 0 && fds[3].revents) screen_view_handle_input(screen->view);
     if (ready > 0 && fds[1].revents && !record_screen_handle_input(screen, recorder)) return;
     record_evidence_poll(evidence);
+    tb_recorder_status(recorder, &status);
+    if (status.out_of_space) return;
     if ((ready == 0 && timeout_ms == period_ms) || screen->terminal.screen) {
       record_screen_show(screen, recorder);
       command_flush();

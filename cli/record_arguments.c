@@ -24,6 +24,10 @@ enum {
   OPTION_PAUSED,
   OPTION_SNAPSHOT,
   OPTION_NO_PROVENANCE,
+  OPTION_MAX_FILES,
+  OPTION_RECORD_SIZE,
+  OPTION_RECORD_DURATION,
+  OPTION_MIN_SPACE,
   OPTION_PLAIN,
   OPTION_SNAPSHOT_DURATION,
   OPTION_ALL_ACTIONS,
@@ -66,6 +70,39 @@ static bool parse_duration(const command_t *command, const char *name, tb_durati
   if (out->ns >= 0) return true;
   command_usage_error(command, "%s %s: must not be negative", name, optarg);
   return false;
+}
+
+/* How much is kept, and how much stays free. */
+static bool parse_room(const command_t *command, int option, tb_recorder_options_t *recorder)
+{
+  int files = 0;
+  switch (option) {
+  case OPTION_MAX_FILES:
+    if (!command_parse_int(command, "--max-bag-files", optarg, 1, INT32_MAX, &files)) return false;
+    recorder->bag.max_files = (size_t)files;
+    return true;
+  case OPTION_RECORD_SIZE:
+    return command_parse_size(command, "--max-record-size", optarg, UINT64_MAX,
+                              &recorder->bag.max_total_size);
+  case OPTION_RECORD_DURATION:
+    return parse_duration(command, "--max-record-duration", &recorder->bag.max_total_duration);
+  default:
+    return command_parse_size(command, "--min-space", optarg, UINT64_MAX, &recorder->min_space);
+  }
+}
+
+/* A ring is made of files. */
+static int check_ring(const command_t *command, const tb_bag_writer_options_t *bag)
+{
+  const char *option = bag->max_files > 0               ? "--max-bag-files"
+                       : bag->max_total_size > 0        ? "--max-record-size"
+                       : bag->max_total_duration.ns > 0 ? "--max-record-duration"
+                                                        : NULL;
+  if (!option || bag->max_size > 0 || bag->max_duration.ns > 0) return EXIT_OK;
+  return command_usage_error(command,
+                             "%s removes the oldest files of a recording: --max-bag-size or "
+                             "--max-bag-duration makes it one of several files",
+                             option);
 }
 
 static bool parse_mode(const command_t *command, record_arguments_t *arguments)
@@ -200,6 +237,11 @@ static bool take_option(const command_t *command, int option, int argc, char **a
                               &recorder->bag.max_size);
   case 'd':
     return parse_duration(command, "--max-bag-duration", &recorder->bag.max_duration);
+  case OPTION_MAX_FILES:
+  case OPTION_RECORD_SIZE:
+  case OPTION_RECORD_DURATION:
+  case OPTION_MIN_SPACE:
+    return parse_room(command, option, recorder);
   case OPTION_CACHE:
     return command_parse_size(command, "--max-cache-size", optarg, UINT64_MAX,
                               &recorder->cache_size);
@@ -360,6 +402,8 @@ static int choose_storage(const command_t *command, record_arguments_t *argument
 static int finish_arguments(const command_t *command, record_arguments_t *arguments)
 {
   tb_ros2_recorder_options_t *graph = &arguments->options;
+  int result = check_ring(command, &graph->recorder.bag);
+  if (result) return result;
   if (!graph->all && !graph->all_services && !graph->all_actions && !graph->regex &&
       graph->topic_count + graph->type_count + graph->service_count + graph->action_count == 0)
     return command_usage_error(command, "no topics: name them, or give --all or --regex");
@@ -460,6 +504,10 @@ int record_arguments_parse(const command_t *command, int argc, char **argv,
       {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
       {"start-paused", no_argument, NULL, OPTION_PAUSED},
       {"snapshot-mode", no_argument, NULL, OPTION_SNAPSHOT},
+      {"max-bag-files", required_argument, NULL, OPTION_MAX_FILES},
+      {"max-record-size", required_argument, NULL, OPTION_RECORD_SIZE},
+      {"max-record-duration", required_argument, NULL, OPTION_RECORD_DURATION},
+      {"min-space", required_argument, NULL, OPTION_MIN_SPACE},
       {"no-provenance", no_argument, NULL, OPTION_NO_PROVENANCE},
       {"plain", no_argument, NULL, OPTION_PLAIN},
       {"snapshot-duration", required_argument, NULL, OPTION_SNAPSHOT_DURATION},
@@ -529,6 +577,12 @@ const char record_help[] =
     "                         none, fastwrite, resilient: no change\n"
     "  -b, --max-bag-size B   start another file after B bytes (10MB, 10MiB)\n"
     "  -d, --max-bag-duration T  or after T of log time (90s, 5m; bare: seconds)\n"
+    "  --max-bag-files N, --max-record-size B, --max-record-duration T\n"
+    "                         a ring: when a file begins, the oldest ones are removed until all\n"
+    "                         that is kept fits, with -b or -d\n"
+    "  --min-space B          with less free on the disk, remove the oldest files of a ring; "
+    "where\n"
+    "                         there is none, end (status 3)\n"
     "  --max-cache-size B     bytes that may wait for the disk (default 104857600);\n"
     "                         messages that do not fit are lost, and counted\n"
     "  --log-time WHICH       receive (default): system time at which DDS received the "

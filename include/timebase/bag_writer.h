@@ -58,14 +58,19 @@ typedef struct tb_bag_writer_options {
   size_t note_count;          /**< how many `notes` there are */
   const char *profile;        /**< of MCAP: NULL is "ros2"; "ros1" if all topics are serialized as
                                  that, "" if some are */
-  uint64_t reserved[5];       /**< 0 */
+  /** A ring: when a file begins, the oldest ones are removed until there are no more than this, the
+   * one that has begun included; 0: no limit. */
+  size_t max_files;
+  uint64_t max_total_size; /**< the same: until all files, this one at `max_size`, fit; 0: none */
+  tb_duration_t max_total_duration; /**< the same, by log times and `max_duration`; 0: none */
+  uint64_t reserved[2];             /**< 0 */
 } tb_bag_writer_options_t;
 
 /** One sqlite3 file without compression. */
 #define TB_BAG_WRITER_OPTIONS_INIT                                                                 \
   {                                                                                                \
     "sqlite3", TB_BAG_COMPRESS_NONE, NULL, 0, TB_BAG_CHUNKS_PLAIN, 0, 0, {0}, NULL, NULL, NULL,    \
-        NULL, 0, NULL,                                                                             \
+        NULL, 0, NULL, 0, 0, {0},                                                                  \
     {                                                                                              \
       0                                                                                            \
     }                                                                                              \
@@ -195,8 +200,8 @@ TB_API const char *tb_bag_writer_get_custom_data(const tb_bag_writer_t *writer, 
 /** [owner thread] */
 TB_INLINE void tb_bag_writer_get_info(const tb_bag_writer_t *writer, tb_bag_writer_info_t *out);
 
-/** Messages of one topic in all files, without what was lost by a failure; 0 if there is no such
- * topic. [owner thread] */
+/** Messages of one topic in all files, also in those that a ring has removed, without what was lost
+ * by a failure; 0 if there is no such topic. [owner thread] */
 TB_API uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t topic);
 
 /** Closes the file and writes metadata.yaml. The writer is freed in any case. The first failure is

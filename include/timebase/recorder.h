@@ -54,8 +54,12 @@ typedef struct tb_recorder_options {
    * (docs/provenance.md): the host, its clock's discipline, the recorder's release and events,
    * losses by topic. */
   bool no_provenance;
-  uint8_t padding[7];   /**< not used */
-  uint64_t reserved[6]; /**< 0 */
+  uint8_t padding[7]; /**< not used */
+  /** Bytes that stay free on the disk: with less, the oldest files of a ring (the bag's limits of
+   * files) are removed, and where there is none recording ends: what comes is lost, and counted.
+   * 0: no limit. */
+  uint64_t min_space;
+  uint64_t reserved[5]; /**< 0 */
 } tb_recorder_options_t;
 
 /** One file in TB_RECORDER_STORAGE, log times of receipt. */
@@ -75,8 +79,11 @@ typedef struct tb_recorder_options {
      NULL,                                                                                         \
      0,                                                                                            \
      NULL,                                                                                         \
+     0,                                                                                            \
+     0,                                                                                            \
+     {0},                                                                                          \
      {0}},                                                                                         \
-        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false, {0}, false, {0},                     \
+        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false, {0}, false, {0}, 0,                  \
     {                                                                                              \
       0                                                                                            \
     }                                                                                              \
@@ -134,6 +141,8 @@ typedef struct tb_recorder_status {
   tb_error_t failure; /**< the first failure of the file system; TB_OK: none */
   int64_t held_ns;    /**< in snapshot mode: steady time since the oldest message in memory came; 0:
                          there is none */
+  bool out_of_space;  /**< recording has ended: less than min_space is free */
+  uint8_t padding[7]; /**< not used */
 } tb_recorder_status_t;
 
 /** Called when a request has been carried out: TB_OK, or why not. Runs on the recorder's thread,

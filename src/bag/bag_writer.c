@@ -50,6 +50,8 @@ static tb_status_t check_options(const tb_bag_writer_options_t *options, tb_erro
                         options->compression_level, MAX_LEVEL);
   if (options->max_duration.ns < 0)
     return tb_error_set(error, TB_ERR_INVALID, "max_duration is negative");
+  if (options->max_total_duration.ns < 0)
+    return tb_error_set(error, TB_ERR_INVALID, "max_total_duration is negative");
   if (options->ros_distro && !tb__yaml_can_hold(options->ros_distro))
     return tb_error_set(error, TB_ERR_INVALID, "ros_distro is not UTF-8");
   if (options->profile && !find_profile(options->profile))
@@ -161,8 +163,10 @@ static void destroy(tb_bag_writer_t *writer)
 {
   for (size_t i = 0; i < writer->topic_count; i++)
     free_topic(&writer->topics[i]);
-  for (size_t i = 0; i < writer->file_count; i++)
+  for (size_t i = 0; i < writer->file_count; i++) {
     free(writer->files[i].name);
+    free(writer->files[i].counts);
+  }
   for (size_t i = 0; i < writer->custom_count; i++) {
     free(writer->custom[i].key);
     free(writer->custom[i].value);
@@ -550,7 +554,8 @@ tb_status_t tb_bag_writer_split(tb_bag_writer_t *writer, tb_error_t *error)
   status = tb__writer_save_metadata(writer, error);
   const tb__written_file_t *opened = tb__writer_file(writer);
   tb_status_t reported = report_split(writer, opened[-1].name, opened->name, status ? NULL : error);
-  return status ? status : reported;
+  if (!status) status = reported;
+  return status ? status : tb__writer_make_room(writer, error);
 }
 
 tb_status_t tb__bag_writer_finish(tb_bag_writer_t *writer, tb_error_t *error)
@@ -606,5 +611,6 @@ void tb_bag_writer_get_info_sized(const tb_bag_writer_t *writer, tb_bag_writer_i
 uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t topic)
 {
   if (!writer) return 0;
-  return topic < writer->topic_count ? writer->topics[topic].count : 0;
+  if (topic >= writer->topic_count) return 0;
+  return writer->topics[topic].count + writer->topics[topic].removed;
 }

@@ -22,7 +22,8 @@ typedef struct tb__written_topic {
   char *definition_encoding;
   char *publisher;  /* "": unknown */
   uint32_t id;      /* in the file that is written */
-  uint64_t count;   /* in all files */
+  uint64_t count;   /* in all files that are there */
+  uint64_t removed; /* with files that made room */
   uint64_t in_file; /* in the file that is written */
   uint64_t whole;   /* of these, readable if the process is killed now, as far as is known */
   uint64_t synced;  /* of these, on the disk */
@@ -34,6 +35,9 @@ typedef struct tb__written_topic {
 typedef struct tb__written_file {
   char *name;
   tb__bag_extent_t extent;
+  uint64_t *counts; /* by topic, once the next file begins; of a ring only, else NULL */
+  size_t count;     /* of topics */
+  uint64_t size;    /* the same: bytes */
 } tb__written_file_t;
 
 struct tb_bag_writer {
@@ -47,7 +51,8 @@ struct tb_bag_writer {
   size_t topic_count;
   tb__written_file_t *files; /* the last one is being written while there is an output */
   size_t file_count;
-  size_t files_begun; /* numbers of files are not used twice */
+  size_t files_begun;   /* numbers of files are not used twice */
+  size_t removed_count; /* of files */
   tb__bag_custom_t *custom;
   size_t custom_count;
   size_t run_count;         /* noted, the first one not counted */
@@ -98,6 +103,17 @@ tb_status_t tb__writer_verify(tb_bag_writer_t *writer, const char *path,
 /* At the end: files that have been removed since they were closed leave the list, and their
  * messages the counts. TB_ERR_NOT_FOUND: there were any. */
 tb_status_t tb__writer_drop_missing(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
+
+/* ---- writer_ring.c ---- */
+
+/* Whether old files make room for new ones. */
+bool tb__writer_is_ring(const tb_bag_writer_t *writer);
+/* What the last file holds, before the next one begins. */
+tb_status_t tb__writer_remember_file(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
+/* There are two files at least. metadata.yaml is written before the file is removed. */
+tb_status_t tb__writer_remove_oldest(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
+/* After a file has begun: removes those that are too many, too large or too long. */
+tb_status_t tb__writer_make_room(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
 
 tb__bag_extent_t tb__writer_extent(const tb_bag_writer_t *writer);
 tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_form_t form,

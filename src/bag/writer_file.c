@@ -96,8 +96,11 @@ tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error)
   char *name = next_name(writer);
   if (!name) return tb__no_memory(error);
   char *path = tb__writer_path(writer, name);
-  tb__writer_reset_counts(writer);
-  tb_status_t status = path ? create_output(writer, path, error) : tb__no_memory(error);
+  tb_status_t status = path ? TB_OK : tb__no_memory(error);
+  if (!status && tb__writer_is_ring(writer) && writer->file_count > 0)
+    status = tb__writer_remember_file(writer, error);
+  if (!status) tb__writer_reset_counts(writer);
+  if (!status) status = create_output(writer, path, error);
   if (!status) status = remember_place(writer, path, error);
   if (!status) status = register_topics(writer, error);
   if (status) {

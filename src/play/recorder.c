@@ -340,6 +340,7 @@ static void recorder_status(tb_recorder_t *recorder, tb_recorder_status_t *out)
   status.file_size = recorder->file_size;
   status.failure = recorder->failure;
   status.failing = recorder->broken;
+  status.out_of_space = recorder->out_of_space;
   if (recorder->memory.first)
     status.held_ns = tb__steady_now_ns() - recorder->memory.first->steady_ns;
   for (size_t i = 0; i < recorder->topic_count; i++) {

@@ -103,6 +103,7 @@ struct tb_recorder {
   bool stopped;      /* takes no more */
   bool rests;        /* the writer thread is busy, or looks at the queue soon without being woken */
   bool broken;       /* the file system has failed, and not yet recovered */
+  bool out_of_space; /* and will not */
   size_t file_count; /* at the last flush */
   uint64_t file_size;
   tb_error_t failure; /* the first */
@@ -116,6 +117,7 @@ struct tb_recorder {
   size_t jumps_topic;     /* SIZE_MAX: not there yet */
   unsigned notes;         /* of jumps */
   unsigned events;        /* noted */
+  size_t removed;         /* files of a ring, noted */
   int64_t paused_ns;      /* system time of the last pause that was noted; 0: none */
   bool joined;
   bool is_ros1; /* a bag of ROS 1, whose messages are serialized otherwise */

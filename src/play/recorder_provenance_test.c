@@ -97,6 +97,54 @@ static void test_nothing_if_that_is_asked_for(void **state)
   tb_bag_reader_close(reader);
 }
 
+/* --- room on the disk --- */
+
+static void take_until_out_of_space(void)
+{
+  assert_ok(take(0, 1));
+  while (!status_now().out_of_space)
+    sched_yield();
+}
+
+static void test_a_disk_that_is_too_full_ends_it(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  tb_error_t error = TB_ERROR_INIT;
+  options.min_space = UINT64_MAX; /* more than there is */
+  start(&options);
+  take_until_out_of_space();
+  take(0, 2);
+  assert_status(tb_recorder_stop(recorder, &error), TB_ERR_SYSTEM);
+  assert_non_null(strstr(error.text, "recording has ended"));
+  assert_int_equal(topic_now(0).written, 1); /* what was there stays */
+  assert_int_equal(topic_now(0).lost_in_file, 1);
+  tb_bag_reader_t *reader = read_back();
+  assert_int_equal(tb_bag_reader_info(reader)->message_count, 1);
+  assert_has(reader, "timebase.event.1", " event=disk_failed messages=1 detail=");
+  assert_has(reader, "timebase.lost./a", "in_file=1");
+  tb_bag_reader_close(reader);
+}
+
+static void test_a_ring_makes_room_on_the_disk(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.min_space = UINT64_MAX;
+  options.bag.max_files = 10;
+  start(&options);
+  for (int i = 0; i < 2; i++)
+    assert_ok(tb_recorder_split(recorder, NULL, NULL));
+  take_until_out_of_space(); /* once there is nothing left to remove */
+  assert_true(tb_recorder_stop(recorder, NULL) != TB_OK);
+  tb_bag_reader_t *reader = read_back();
+  assert_int_equal(tb_bag_reader_info(reader)->file_count, 1);
+  assert_int_equal(tb_bag_reader_info(reader)->message_count, 1);
+  assert_has(reader, "timebase.event.3", " event=removed messages=1 detail=files: 1");
+  assert_has(reader, "timebase.event.5", " event=disk_failed");
+  tb_bag_reader_close(reader);
+}
+
 static bool count_notes(const tb_mcap_part_t *part, void *user)
 {
   if (part->kind == TB_MCAP_PART_METADATA && strcmp(part->name, "timebase") == 0) {
@@ -124,9 +172,13 @@ static void test_mcap_has_a_record_of_it(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      WITH_BAG(test_who_recorded_and_where),  WITH_BAG(test_events_with_their_times),
-      WITH_BAG(test_losses_by_topic),         WITH_BAG(test_nothing_if_that_is_asked_for),
+      WITH_BAG(test_who_recorded_and_where),
+      WITH_BAG(test_events_with_their_times),
+      WITH_BAG(test_losses_by_topic),
+      WITH_BAG(test_nothing_if_that_is_asked_for),
       WITH_BAG(test_mcap_has_a_record_of_it),
+      WITH_BAG(test_a_disk_that_is_too_full_ends_it),
+      WITH_BAG(test_a_ring_makes_room_on_the_disk),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "bag/writer.h"
 #include "base/log.h"
@@ -12,6 +13,7 @@
 
 #define RETRY_FIRST_NS TB_NS_PER_S
 #define RETRY_LAST_NS  (60 * TB_NS_PER_S)
+#define NEVER_NS       (INT64_MAX - 1)
 #define NOTES_MAX      1000 /* of jumps: metadata.yaml is rewritten with each file */
 #define TEXT_SIZE      256
 
@@ -26,9 +28,21 @@ static int64_t earlier(int64_t a, int64_t b)
 
 /* --- what became of it --- */
 
+/* What a ring has removed. */
+static void note_removed(tb_recorder_t *recorder)
+{
+  char text[32];
+  size_t count = recorder->bag->removed_count - recorder->removed;
+  if (count == 0) return;
+  recorder->removed += count;
+  snprintf(text, sizeof text, "files: %zu", count);
+  tb__recorder_write_event(recorder, TB__EVENT_REMOVED, tb__system_now_ns(), text);
+}
+
 static void publish_extent(tb_recorder_t *recorder)
 {
   tb_bag_writer_info_t info;
+  note_removed(recorder);
   tb_bag_writer_get_info(recorder->bag, &info);
   tb__mutex_lock(&recorder->mutex);
   recorder->file_count = info.file_count;
@@ -167,6 +181,44 @@ static void write_message(tb_recorder_t *recorder, const tb__record_t *record)
   }
 }
 
+/* False: less is free than was asked for. True where that is not known. */
+static bool has_space(const tb_recorder_t *recorder)
+{
+  struct statvfs disk;
+  uint64_t min = recorder->options.min_space;
+  if (min == 0 || statvfs(recorder->bag->path, &disk) != 0) return true;
+  return (uint64_t)disk.f_bavail >= min / disk.f_frsize + (min % disk.f_frsize != 0);
+}
+
+/* For good: what others do with the disk is not waited for. */
+static void end_for_space(tb_recorder_t *recorder)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  tb_error_set(&error, TB_ERR_SYSTEM,
+               "%s: less than %llu bytes are free on the disk: recording has ended",
+               recorder->bag->path, (unsigned long long)recorder->options.min_space);
+  recorder->retry_ns = NEVER_NS;
+  set_broken(recorder, true, &error);
+  tb__mutex_lock(&recorder->mutex);
+  recorder->out_of_space = true;
+  tb__mutex_unlock(&recorder->mutex);
+  tb__recorder_write_event(recorder, TB__EVENT_DISK_FAILED, tb__system_now_ns(), error.text);
+  tb__log(TB_LOG_ERROR, "recorder: %s", error.text);
+}
+
+static void keep_space(tb_recorder_t *recorder)
+{
+  tb_error_t error = TB_ERROR_INIT;
+  while (!has_space(recorder)) {
+    if (!tb__writer_is_ring(recorder->bag) || recorder->bag->file_count < 2 ||
+        tb__writer_remove_oldest(recorder->bag, &error)) {
+      end_for_space(recorder);
+      return;
+    }
+    note_removed(recorder);
+  }
+}
+
 static tb_status_t flush(tb_recorder_t *recorder, tb_bag_flush_t how)
 {
   tb_error_t error = TB_ERROR_INIT;
@@ -178,6 +230,7 @@ static tb_status_t flush(tb_recorder_t *recorder, tb_bag_flush_t how)
     return error.status;
   }
   recorder->retry_delay_ns = 0;
+  keep_space(recorder);
   publish_extent(recorder);
   return TB_OK;
 }
@@ -408,6 +461,7 @@ static void finish(tb_recorder_t *recorder)
   drop_rest(recorder);
   flush(recorder,
         recorder->options.fsync_interval.ns > 0 ? TB_BAG_FLUSH_DISK : TB_BAG_FLUSH_KERNEL);
+  note_removed(recorder);
   tb__recorder_provenance_end(recorder);
   if (tb__bag_writer_finish(recorder->bag, &error) != TB_OK) {
     set_broken(recorder, true, &error);

@@ -225,7 +225,7 @@ def check_sqlite(timebase, path, before, folder):
     if status != (1 if has_log else 0) or has_log != ("field header is named 'header'" in out):
         return f"convert to sqlite3: {status}, {out}"
     found = {}
-    for file in glob.glob(os.path.join(database, "*.db3")):  # one for each run
+    for file in glob.glob(os.path.join(database, "*.db3")) or [database]:  # in a folder, one for each run
         db = sqlite3.connect(file)
         for topic, time, data in db.execute(
                 "SELECT name, timestamp, data FROM messages JOIN topics ON topics.id = topic_id"):

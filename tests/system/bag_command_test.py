@@ -615,6 +615,7 @@ class ConvertTest(BagTest):
         self.run_bag("cut", bags[0], "-o", self.path("cut"), "--end", "+5ns")
         result = self.run_bag("merge", self.path("cut"), bags[1], "-o", self.path("out"), "-s", "mcap")
         self.assertEqual(result.stderr, "")
+        self.assertEqual(self.info(self.path("out"))["notes"]["timebase.host (2)"], "desk")
         made = self.run_bag("info", self.path("out")).stdout.split("provenance:")[1]
         for line in ("recorder: a test", "host: robot", "host (2): desk"):
             self.assertIn(f" {line}\n", made)

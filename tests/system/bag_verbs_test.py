@@ -547,6 +547,37 @@ class OutputTest(VerbTest):
                     self.assertEqual(os.path.getsize(out), size)
             self.assertEqual(sorted(os.listdir(self.path("made", verb))), ["x.db3", "x.mcap"])
 
+    def test_a_name_of_a_file_makes_one(self):
+        bag = bag_make(self.path("bag"), count=100)
+        other = bag_make(self.path("other"), count=10, first=200)
+        for verb, more in ("convert", []), ("cut", []), ("filter", []), ("merge", [other]):
+            for name in "x.mcap", "x.db3":
+                with self.subTest(verb=verb, name=name):
+                    out = self.path("made", verb, name)
+                    self.run_bag(verb, bag, *more, "-o", out)
+                    self.assertTrue(os.path.isfile(out))
+                    self.run_bag("check", out)
+        for name, options in (("a.mcap/", []), ("b.mcap", ["-s", "sqlite3"]), ("c.mcap", ["--max-bag-size", "1000"])):
+            self.run_bag("convert", bag, "-o", self.path(name), *options)
+            self.assertTrue(os.path.isdir(self.path(name)), name)
+
+    def test_topics_get_other_names(self):
+        bag = bag_make(self.path("bag"), count=100)
+        for verb in "convert", "cut", "filter":
+            for name in "x.mcap", "folder":
+                with self.subTest(verb=verb, name=name):
+                    out = self.path(verb, name)
+                    self.run_bag(verb, bag, "-o", out, "--rename", "/a:=/robot/a", "b:=/a")
+                    topics = {topic["name"]: topic["count"] for topic in self.info(out)["topics"]}
+                    self.assertEqual(topics, {"/robot/a": 50, "/a": 50})
+        for rename, message in (("/a", "expected A:=B"), (":=/x", "expected A:=B"), ("/a:=x", "is no name of a topic"),
+                                ("/a:=/x//y", "is no name of a topic"), ("/a:=/1", "is no name of a topic"),
+                                ("/c:=/x", "no topic of that name"), ("/a:=/b", "both /a and /b would be /b")):
+            result = self.run_bag("convert", bag, "-o", self.path("no"), "--rename", rename, status=2)
+            self.assertIn(message, result.stderr)
+        result = self.run_bag("convert", bag, "-o", self.path("no"), "-x", "/a", "--rename", "/a:=/x", status=2)
+        self.assertIn("no topic of that name", result.stderr)
+
     def test_a_failure_leaves_nothing(self):
         bag = bag_make(self.path("bag"), count=2000)
 

@@ -544,6 +544,28 @@ class RecordTest(CommandTest):
                     with open(f"{bag}/metadata.yaml", encoding="utf-8") as metadata:
                         self.assertIn("version: 9\n", metadata.read())
 
+    def test_a_ring_keeps_the_newest_files(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 1000")
+        recorder = self.record("/a", "-b", "20000", "--max-bag-files", "2", "--min-space", "1")
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 100", "sent 99 ")
+        self.stop(recorder)
+        self.assertEqual(len(self.files()), 2)
+        kept = self.numbers()["/a"]
+        self.assertEqual(kept, list(range(kept[0], 100)))
+        self.assertGreater(kept[0], 0)
+        self.assertIn("event=removed", self.metadata())
+
+    def test_a_disk_without_the_room_ends_it(self):
+        peer = self.start_peer()
+        self.ask(peer, "pub /a rel 100")
+        recorder = self.record("/a", "--min-space", "1000000000000000")
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 10", "sent 9 ")
+        self.assertEqual(recorder.wait(), 3, recorder.errors)
+        self.assertIn("recording has ended", "\n".join(filter(None, recorder.errors)))
+
     def lost_of(self, summary, topic):
         """How many, in all ways."""
         line = next((line for line in summary if line.startswith(f"  {topic}: ")), f"  {topic}: 0")
@@ -851,6 +873,7 @@ class RecordTest(CommandTest):
             (("--all", "--log-time", "soon"), 2, "--log-time soon"),
             (("--all", "-b", "-5"), 2, "not a size; write a number of bytes, 10MB or 10MiB"),
             (("--all", "-d", "-5"), 2, "must not be negative"),
+            (("--all", "--max-bag-files", "3"), 2, "--max-bag-files removes the oldest files of a recording: --max-bag"),
             (("--all", "--use-sim-time", "--log-time", "source"), 2, "ROS time"),
             (("--all", "--bogus"), 2, "unknown option"),
             (("--all", "-s", "tape"), 2, "--storage tape: unknown; use one of: sqlite3, mcap"),

@@ -179,7 +179,7 @@ static void check_room(void)
   CHECK(tb_bag_reader_open(folder, &read, &reader, NULL) == TB_ERR_UNSUPPORTED);
   tb_recorder_t *recorder;
   tb_recorder_options_t record = TB_RECORDER_OPTIONS_INIT;
-  record.bag.reserved[3] = 1; /* those before it have become fields */
+  ((uint64_t *)(&record.bag + 1))[-1] = 1; /* those before it have become fields */
   CHECK(tb_recorder_create("x", &record, &recorder, NULL) == TB_ERR_UNSUPPORTED);
 }
 
