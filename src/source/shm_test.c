@@ -158,21 +158,21 @@ static void note_gone(tb_log_level_t level, const char *message, void *user)
 {
   assert_int_equal(level, TB_LOG_ERROR);
   assert_non_null(strstr(message, "timebase.test was removed or replaced"));
-  ++*(int *)user;
+  atomic_fetch_add((atomic_int *)user, 1);
 }
 
 static void test_X3_a_file_that_was_removed_or_replaced_is_reported_once(void **state)
 {
   shared_t *f = *state;
   char path[128];
-  int reports = 0;
+  atomic_int reports = 0;
   path_of(f, path, sizeof path);
   open_first_publisher(f);
   tb_log_set_hook(note_gone, &reports);
   for (int replaced = 0; replaced < 2; replaced++) {
     assert_int_equal(unlink(path), 0);
     if (replaced) fclose(fopen(path, "w"));
-    for (int64_t time_ns = S; reports == replaced; time_ns++)
+    for (int64_t time_ns = S; atomic_load(&reports) == replaced; time_ns++)
       tick(f, time_ns);
     if (replaced) break;
     assert_int_equal(now_of(f->clock) / S, 1); /* who has it is served */
@@ -181,7 +181,7 @@ static void test_X3_a_file_that_was_removed_or_replaced_is_reported_once(void **
     tick(f, S);
   }
   tb_log_set_hook(NULL, NULL);
-  assert_int_equal(reports, 2);
+  assert_int_equal(atomic_load(&reports), 2);
 }
 
 /* ---- jumps ---- */

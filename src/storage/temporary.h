@@ -4,10 +4,13 @@
 
 #include <timebase/error.h>
 
-/* A folder of our own, in TMPDIR or /tmp, and the path of a file in it that is not there yet. */
+/* A folder of our own, in TMPDIR or /tmp, and the path of a file in it that is not there yet. Who
+ * else may write to TMPDIR may put another folder in its place: where there is /proc, the path goes
+ * through the descriptor. */
 typedef struct tb__temporary {
   char *folder;
   char *path; /* ends with the name of the original file */
+  int inside; /* descriptor of the folder, if that is not NULL */
 } tb__temporary_t;
 
 /* Where such files are: TMPDIR or /tmp. */
