@@ -73,7 +73,7 @@ struct tb_ros2_recorder {
   tb__record_topic_t *topics; /* of that thread, until it is joined; so are the publishers */
   tb__record_publisher_t *publishers;
   size_t publisher_count;
-  int64_t settled_ns;         /* steady: what appears later has begun after the recording */
+  int64_t settled_ns; /* steady: what appears later has begun after the recording */
 
   tb__mutex_t mutex;
   tb__guid_t *old_writers; /* that may have begun before */

@@ -60,9 +60,9 @@ static void toggle_paused(tb_player_t *player, const void *request, tb__player_a
 
 static void is_paused(tb_player_t *player, const void *request, tb__player_answer_t *out)
 {
-  bool paused, stopped = is_stopped(player, &paused);
   (void)request;
-  out->is_paused.paused = paused || stopped; /* its time does not advance */
+  (void)is_stopped(
+      player, &out->is_paused.paused); /* a stopped player may be paused or not, as in rosbag2 */
 }
 
 static void get_rate(tb_player_t *player, const void *request, tb__player_answer_t *out)
