@@ -103,7 +103,10 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   transport.wait_for_acks = arguments->wait_for_acks;
   transport.waits = arguments->waits;
   transport.wait_count = arguments->wait_count;
-  if (arguments->player.rate == TB_PLAYER_FASTEST) transport.batch.ns = TB_NS_PER_MS;
+  bool is_fastest = arguments->player.rate == TB_PLAYER_FASTEST;
+  if (is_fastest) transport.batch.ns = TB_NS_PER_MS;
+  if (is_fastest || arguments->wait_count > 0 || arguments->has_burst)
+    transport.backlog_max = arguments->backlog_max;
   if (!status && arguments->use_sim_time && transport.clock)
     status = play_clock_check(session->node, arguments, error);
   if (!status)

@@ -26,6 +26,7 @@ enum {
   OPTION_EXCLUDE_TOPICS,
   OPTION_QOS,
   OPTION_DEPTH,
+  OPTION_BACKLOG,
   OPTION_AHEAD,
   OPTION_ACKED,
   OPTION_WAIT_ACKS,
@@ -73,6 +74,7 @@ static const struct option options[] = {
     {"remap", required_argument, NULL, 'm'},
     {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
     {"max-depth", required_argument, NULL, OPTION_DEPTH},
+    {"max-backlog", required_argument, NULL, OPTION_BACKLOG},
     {"message-order", required_argument, NULL, OPTION_ORDER},
     {"keep-alive", no_argument, NULL, OPTION_KEEP_ALIVE},
     {"hold", no_argument, NULL, OPTION_HOLD},
@@ -110,8 +112,10 @@ static const struct option options[] = {
 bool play_arguments_init(play_arguments_t *arguments, int *argc, char **argv)
 {
   tb_player_options_t player = TB_PLAYER_OPTIONS_INIT;
-  *arguments = (play_arguments_t){
-      .player = player, .domain = -1, .requests.source = TB__SERVICE_REQUEST_RECEIVED};
+  *arguments = (play_arguments_t){.player = player,
+                                  .backlog_max = UINT64_C(256) << 20,
+                                  .domain = -1,
+                                  .requests.source = TB__SERVICE_REQUEST_RECEIVED};
   *argc = ros_arguments_take(*argc, argv, &arguments->ros);
   if (*argc < 0) return false;
   words_t *lists[] = {&arguments->bags,
@@ -421,6 +425,9 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
     return parse_until_nsec(command, &player->playback_until_ns);
   case OPTION_DEPTH:
     return command_parse_int(command, "--max-depth", optarg, 1, INT32_MAX, &arguments->depth_max);
+  case OPTION_BACKLOG:
+    return command_parse_size(command, "--max-backlog", optarg, UINT64_MAX,
+                              &arguments->backlog_max);
   case OPTION_ORDER:
     return parse_order(command, &player->order);
   case OPTION_AHEAD:
@@ -536,165 +543,3 @@ int play_arguments_parse(const command_t *command, int argc, char **argv,
     result = take_bag(argv[optind++], arguments);
   return result ? result : check(command, arguments);
 }
-
-const char play_burst_usage[] =
-    "timebase bag burst BAG... [-n N] [--start-offset S] [--topics T...] [-m A:=B...] ...";
-
-const char play_burst_help[] =
-    "Starts paused, sends the first N messages as fast as it can, and stays paused: SPACE, the\n"
-    "services and 'timebase ctl' go on from there. It ends when all messages have been sent.\n\n"
-    "  -n, --num-messages N   so many (default 0: all)\n"
-    "  -h, --help             this text\n\n"
-    "All options of 'timebase bag play' may be given.\n";
-
-const char play_usage[] =
-    "timebase play BAG... [--clock [HZ]] [-r RATE] [-l] [-p] [-d S] [--start-offset S] "
-    "[--topics T...] [-e REGEX] [--remap A:=B...] [--domain N] ...";
-
-const char play_help[] =
-    "Plays BAG (a folder with metadata.yaml, or a .db3, .mcap or .bag file) on the ROS 2 graph, "
-    "as\n"
-    "node /rosbag2_player; several are played as one, merged by time. With --ros1 on a graph of\n"
-    "ROS 1. Messages of the other generation are re-encoded by the definitions of their types; a\n"
-    "topic whose type has no counterpart is named and left out.\n\n"
-    "Time (S: 1.5s, 2m; bare: seconds):\n"
-    "  --clock [HZ]       publish /clock, HZ times a second (0.001 to 10000, default 40) and\n"
-    "                     before each message; a recorded /clock is left out. A number that\n"
-    "                     follows is taken as HZ: write --clock=40 before a BAG whose name is a\n"
-    "                     number\n"
-    "  --clock-topics T...     publish /clock only right before each message of these\n"
-    "  --clock-topics-all      publish /clock right before each message of any topic\n"
-    "  --shm NAME         share the clock in memory too, for 'timebase run --source shm:NAME' and\n"
-    "                     TIMEBASE_SOURCE=shm:NAME: the same ticks as on /clock, which is "
-    "published\n"
-    "                     as with --clock unless an option above asks for it otherwise\n"
-    "  --no-clock-topic   with --shm: do not publish /clock\n"
-    "  -r, --rate R       recorded seconds per second, 0.001 to 1000 (default 1), or max: as fast\n"
-    "                     as reliable subscriptions take it\n"
-    "  -l, --loop         start again at the end, until stopped\n"
-    "  --keep-alive       stay at the end, and after 'timebase ctl stop', until a signal: latched\n"
-    "                     topics reach late subscriptions, 'timebase ctl play' plays again\n"
-    "  --hold             the same, and on a terminal a seek leads back from the end\n"
-    "  --message-order received|sent   order and time of the messages: as they were recorded\n"
-    "                     (default), or as they were published, where the recording has that "
-    "(MCAP).\n"
-    "                     As many as are read ahead are put in order; the key , does nothing then\n"
-    "  -d, --delay S      wait S at the start of each loop; subscriptions on Fast DDS may be\n"
-    "                     matched up to 4 s after the start, and miss what is sent before\n"
-    "  -p, --start-paused start paused, with /clock at the start time; SPACE starts\n"
-    "  --start-offset S   skip the first S of the recording, in each loop\n"
-    "  --playback-duration S       play S from there on; 0: nothing; negative: all\n"
-    "  --playback-until-sec S      play up to this time since 1970\n"
-    "  --playback-until-nsec N     the same in nanoseconds. Of an end and a duration the\n"
-    "                              later one counts\n"
-    "  --manifest FILE    refuse to play (status 1) what does not fit FILE (docs/manifest.md): "
-    "its\n"
-    "                     clock, the types of its topics, and with --clock stamps that are not of\n"
-    "                     the time of the log times. The start of the recording is read for that\n"
-    "  --run N            play run N, of a recording in which time was set back: runs overlap.\n"
-    "                     Without it the runs of a .bag are played one after the other, and "
-    "/clock\n"
-    "                     jumps back between them\n"
-    "  --use-sim-time     play in the time of /clock, at its speed times the rate; sets parameter\n"
-    "                     use_sim_time of the node. Nothing is sent before its first tick; while\n"
-    "                     it is stopped, only keys and services work. A jump ahead makes no "
-    "burst:\n"
-    "                     playback continues with the next message; a jump back changes nothing.\n"
-    "                     A recorded /clock is left out. To publish one, give it another name:\n"
-    "                     --clock --remap /clock:=/replay_clock\n\n"
-    "Topics (lists: all words up to the next option, or --):\n"
-    "  --topics T...      only these topics; names that are not recorded are warned of\n"
-    "  -e, --regex E      also topics that match E anywhere in the name; E is as in ros2 bag\n"
-    "                     (ECMAScript): '^/camera/(?:left|right)/', '\\d$'\n"
-    "  --exclude-topics T...       skip these topics\n"
-    "  -x, --exclude-regex E       skip topics that match E\n"
-    "  --services S..., --exclude-services S...   the recorded events of these services (topics\n"
-    "                     S/_service_event), as topics, or as requests:\n"
-    "  --publish-service-requests  send the requests of recorded service events to the services,\n"
-    "                     in place of publishing the events; answers are dropped. A service that\n"
-    "                     is not there when a request is due does not get it, with a warning\n"
-    "  --service-requests-source service_introspection|client_introspection\n"
-    "                     which events have the requests: those of the service (default) or of\n"
-    "                     its clients, as the one or the other published them\n"
-    "  --actions A..., --exclude-actions A...   the topics of these actions (A/_action/...)\n"
-    "  --send-actions-as-client    send the recorded goals to the server of the action, and "
-    "cancel\n"
-    "                     them and ask for their results as it was recorded, in place of\n"
-    "                     publishing the topics of the action; see --service-requests-source\n"
-    "  -m, --remap A:=B...         publish A as B; any remap rule of ROS\n"
-    "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded ones\n"
-    "  --max-depth N               reduce a depth in FILE to at most N (default 100000)\n\n"
-    "Waiting, also with --rate max (time is stopped meanwhile; after 1 s the screen shows what is\n"
-    "waited for):\n"
-    "  --wait-for-acks    after each message wait until all reliable subscriptions have received\n"
-    "                     it. DDS acknowledges receipt: it need not have been processed yet\n"
-    "  --wait-for OUT=NODE[:LAG]   stay within LAG (default 200ms) of the newest header stamp "
-    "that\n"
-    "                     NODE has published on OUT; may be given several times. The messages of\n"
-    "                     OUT must have a std_msgs/Header. Stamps are compared with recorded\n"
-    "                     time: where they are older, by a sensor's delay, LAG must be that much\n"
-    "                     more. A NODE that has answered everything it was sent gets its\n"
-    "                     next message however far ahead that is: LAG 0 is one message at a time,\n"
-    "                     for a NODE that answers each, with its stamp or a later one, on a\n"
-    "                     reliable OUT. For others LAG must exceed the time between outputs.\n"
-    "                     Transient-local topics need no answer. After a jump counting restarts,\n"
-    "                     and stamps more than LAG ahead of time do not count\n\n"
-    "  --read-ahead-queue-size N   read up to N messages ahead (default 1000), and 64 MiB\n"
-    "  --wait-for-all-acked MS     at the end wait at most MS until reliable subscriptions have\n"
-    "                     received (not: processed) everything; 0: no limit. Default "
-    "1000\n" BAG_LIMIT_HELP "  --disable-keyboard-controls no keyboard input and no full screen\n"
-    "  --plain            on a terminal: one status line instead of the full screen\n"
-    "  --domain N         DDS domain, 0 to 232 (default: ROS_DOMAIN_ID, else 0)\n"
-    "  --ros-args ...     arguments of ROS 2 nodes: -r A:=B, -p use_sim_time:=true\n"
-    "  --log-level L      debug, info, warn (default), error or fatal\n"
-    "  -i, --input BAG [ID]        another way to give BAG\n"
-    "  --ros1             on the ROS 1 graph of ROS_MASTER_URI; see below\n"
-    "  -h, --help         this text\n"
-    "Options of ros2 bag play without effect here, with a note: -s, --storage-config-file,\n"
-    "--disable-loan-message, --progress-bar...\n\n"
-    "On a terminal the full screen is used, and restored at the end; warnings are shown on it and\n"
-    "printed at the end. Keys, with and without --plain:\n"
-    "  SPACE              pause, resume\n"
-    "  . ,                while paused: send the next message; go back by one, and send it again\n"
-    "  LEFT RIGHT         seek 5 s; with Shift 1 s, with Alt 60 s\n"
-    "  0 ... 9            0: go to the start; 1 to 9: go to that tenth of what is played\n"
-    "  :                  type a time to go to: 12.5s or 1m3s from the start, +5s or -5s from\n"
-    "                     here, 2023-11-14T22:13:20Z or seconds since 1970; then ENTER (ESC "
-    "cancels)\n"
-    "  u                  undo the last seek; again: redo it\n"
-    "  l                  repeat: first sets A, then B, then stops repeating\n"
-    "  m ' \"              set or remove a mark; go to the previous mark; to the next mark\n"
-    "  [ ] DOWN UP        10 % slower, faster\n"
-    "  { }                half, double the rate\n"
-    "  BACKSPACE          rate 1\n"
-    "  PGUP PGDN ?        scroll; help\n"
-    "  q                  quit\n"
-    "On the full screen a click on the timeline goes there; for its topics:\n"
-    "  j k x X            choose a topic; mute it, or no longer: it is not sent; mute none\n"
-    "  s                  sort: as recorded, by name, by messages or bytes per second\n"
-    "  /                  show those with this in their names; ENTER keeps it, ESC removes it\n"
-    "Time lines of topics show how many messages there are where, and dots where there are none;\n"
-    "they are read beside the player, of recordings up to 4 GiB that are not damaged. NO_COLOR\n"
-    "switches colours off.\n\n"
-    "The services of rosbag2_interfaces are offered below /rosbag2_player. After the service stop\n"
-    "the command stays alive, as ros2 bag play does, until the service play starts again; SIGINT,\n"
-    "SIGTERM and q then end it at once. The service seek answers false to a time outside the\n"
-    "recording, which Seek.srv asks for, and nothing moves.\n\n"
-    "With --ros1 topics have the type, MD5 sum and definition that were recorded, and are latched\n"
-    "if one of their publishers was: a node that starts later gets the last message of each. The\n"
-    "node's name is one that no other has. --clock also sets /use_sim_time, which nodes read when\n"
-    "they start, until playback ends. There are no services, no QoS and no waiting for nodes. "
-    "Each\n"
-    "subscriber has a queue of 100 messages, of which the oldest is dropped; with --rate max the\n"
-    "player waits for it, up to a second.\n\n"
-    "Time starts where the recording does, at the earliest message of all its files and topics,\n"
-    "whichever are played; with --run, of that run. Offsets, durations and positions count from\n"
-    "there, so that several players of one recording have the same time; nothing is sent until "
-    "the\n"
-    "first message that is played. Time never runs ahead of the data: the last tick is the last\n"
-    "message's time. When playback starts or resumes after the beginning, transient-local topics\n"
-    "first get the last messages before that point, as many as their publishers kept (one each\n"
-    "where no depth was recorded). SIGINT, SIGTERM and a closed output end playback within a\n"
-    "second; that is a normal end, with exit status 0, as is a recording without messages. Where "
-    "a\n"
-    "part of the recording cannot be read, the rest is played: status 3.\n";

@@ -17,6 +17,7 @@ typedef struct play_arguments {
   tb_bag_limits_t limits;
   words_t bags, topics, exclude_topics, clock_topics, remaps;
   bool wait_for_acks;
+  uint64_t backlog_max;       /* bytes, where the player does not run ahead of subscriptions */
   tb_ros2_play_wait_t *waits; /* whose names are in memory of their own */
   size_t wait_count;
   const char *regex, *exclude_regex; /* NULL: none */

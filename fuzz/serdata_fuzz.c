@@ -78,7 +78,7 @@ static size_t fragments_read(input_t *input, struct nn_rdata *fragments, size_t 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   static struct ddsi_sertype *type;
-  if (!type && !(type = tb__raw_type_create("std_msgs::msg::dds_::String_"))) return 0;
+  if (!type && !(type = tb__raw_type_create("std_msgs::msg::dds_::String_", false))) return 0;
   input_t input = {data, size};
   struct nn_rdata fragments[FRAGMENTS_MAX];
   size_t claimed = take_u16(&input);

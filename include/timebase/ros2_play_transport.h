@@ -69,15 +69,20 @@ typedef struct tb_ros2_play_transport_options {
    * in the process: one that a program creates itself at the moment in which a publisher is created
    * would have to be flushed, and a setting of its own (dds_write_set_batch) is off after it. */
   tb_duration_t batch;
+
+  /** Reliable topics, unless the overrides give their QoS, keep every message until all reliable
+   * subscriptions that are matched have acknowledged it, and the player waits while that is more
+   * than so many bytes, or more than a writer of Cyclone DDS takes (WhcHigh in CYCLONEDDS_URI): for
+   * playing as fast as possible, which loses none then. Late subscriptions of transient-local
+   * topics get what was recorded. 0: publishers keep what was recorded; a subscription that falls
+   * behind loses messages, and is named in the log at the end. */
+  uint64_t backlog_max;
 } tb_ros2_play_transport_options_t;
 
 /** No clock, no node, QoS as recorded; no waiting. */
 #define TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT                                                        \
   {                                                                                                \
-    false, NULL, NULL, NULL, false, NULL, 0,                                                       \
-    {                                                                                              \
-      0                                                                                            \
-    }                                                                                              \
+    false, NULL, NULL, NULL, false, NULL, 0, {0}, 0                                                \
   }
 
 TB_BEGIN_DECLS

@@ -37,6 +37,8 @@ typedef struct tb__endpoint_options {
   const char *partition;  /* NULL: the default */
   bool ignore_local;      /* do not match endpoints of the same participant */
   bool ignore_process;    /* do not match endpoints of the same process */
+  bool is_keyed;          /* as the type's other endpoints are: the kinds do not match each other */
+  bool keeps_all;         /* for readers that are there; `qos` says what late ones get */
   int64_t write_limit_ns; /* a reliable writer blocks at most so long: TB_ERR_TIMEOUT; 0: forever */
   bool refuses_fast_dds;  /* writers: while a reader of Fast DDS is matched, TB_ERR_UNSUPPORTED */
   tb__resend_t resend;    /* of writers, to readers of Fast DDS; the library stays loaded then */

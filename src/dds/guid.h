@@ -66,4 +66,10 @@ static inline void tb__guid_format(const tb__guid_t *guid, char out[TB__GUID_TEX
     snprintf(out + 3 * i, 4, i + 1 < TB__GUID_SIZE ? "%02x." : "%02x", guid->bytes[i]);
 }
 
+/* Whether the endpoint is of a type with a key, as the kind in its GUID says. */
+static inline bool tb__guid_is_keyed(const uint8_t guid[TB__GUID_SIZE])
+{
+  return guid[TB__GUID_SIZE - 1] == 0x02 || guid[TB__GUID_SIZE - 1] == 0x07;
+}
+
 #endif

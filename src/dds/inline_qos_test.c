@@ -401,7 +401,7 @@ static void test_what_cannot_be_read_is_sent_as_it_is(void **state)
 static void test_raw_samples_have_theirs_until_they_are_freed(void **state)
 {
   (void)state;
-  struct ddsi_sertype *type = tb__raw_type_create("std_msgs::msg::dds_::String_");
+  struct ddsi_sertype *type = tb__raw_type_create("std_msgs::msg::dds_::String_", false);
   for (size_t size = 4; size < 24; size++) { /* any alignment of what follows */
     char cdr[24] = "\0\1\0\0abcdefghijklmnopqrs";
     struct ddsi_serdata *sample =

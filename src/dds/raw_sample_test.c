@@ -14,7 +14,7 @@ static struct ddsi_sertype *type;
 static int type_setup(void **state)
 {
   (void)state;
-  type = tb__raw_type_create("std_msgs::msg::dds_::String_");
+  type = tb__raw_type_create("std_msgs::msg::dds_::String_", false);
   return type ? 0 : -1;
 }
 
@@ -67,8 +67,8 @@ static void test_type_is_keyless_xcdr1_and_off_shared_memory(void **state)
   assert_false(type->fixed_size);
   assert_int_equal(type->allowed_data_representation, DDS_DATA_REPRESENTATION_FLAG_XCDR1);
   assert_null(type->ops->get_serialized_size);
-  struct ddsi_sertype *same = tb__raw_type_create("std_msgs::msg::dds_::String_");
-  struct ddsi_sertype *other = tb__raw_type_create("std_msgs::msg::dds_::Empty_");
+  struct ddsi_sertype *same = tb__raw_type_create("std_msgs::msg::dds_::String_", false);
+  struct ddsi_sertype *other = tb__raw_type_create("std_msgs::msg::dds_::Empty_", false);
   assert_true(ddsi_sertype_equal(type, same));
   assert_int_equal(ddsi_sertype_hash(type), ddsi_sertype_hash(same));
   assert_false(ddsi_sertype_equal(type, other));

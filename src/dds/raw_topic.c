@@ -10,7 +10,7 @@
 static dds_entity_t topic_open(dds_entity_t participant, const tb__endpoint_options_t *options,
                                const struct ddsi_sertype **out_type)
 {
-  struct ddsi_sertype *type = tb__raw_type_create(options->type);
+  struct ddsi_sertype *type = tb__raw_type_create(options->type, options->is_keyed);
   if (!type) return DDS_RETCODE_OUT_OF_RESOURCES;
   struct ddsi_sertype *registered = type;
   dds_entity_t topic =
@@ -31,6 +31,9 @@ tb_status_t tb__raw_topic_init(tb__raw_topic_t *topic, dds_entity_t participant,
   if (status) return status;
   if (options->user_data)
     dds_qset_userdata(made.qos, options->user_data, strlen(options->user_data));
+  /* What the writer disposed of would have no key. */
+  if (options->is_keyed) dds_qset_writer_data_lifecycle(made.qos, false);
+  if (options->keeps_all) dds_qset_history(made.qos, DDS_HISTORY_KEEP_ALL, 0);
   if (options->write_limit_ns > 0)
     dds_qset_reliability(made.qos, DDS_RELIABILITY_RELIABLE, options->write_limit_ns);
   if (options->partition) dds_qset_partition(made.qos, 1, (const char *[]){options->partition});

@@ -60,12 +60,12 @@ static const struct ddsi_sertype_ops type_ops = {
     .hash = type_hash,
 };
 
-struct ddsi_sertype *tb__raw_type_create(const char *type_name)
+struct ddsi_sertype *tb__raw_type_create(const char *type_name, bool is_keyed)
 {
   struct ddsi_sertype *type = calloc(1, sizeof *type);
   if (!type) return NULL;
   ddsi_sertype_init_flags(type, type_name, &type_ops, &tb__raw_sample_ops,
-                          DDSI_SERTYPE_FLAG_TOPICKIND_NO_KEY);
+                          is_keyed ? 0 : DDSI_SERTYPE_FLAG_TOPICKIND_NO_KEY);
   type->allowed_data_representation = DDS_DATA_REPRESENTATION_FLAG_XCDR1;
   return type;
 }

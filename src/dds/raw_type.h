@@ -1,6 +1,7 @@
 /* DDS types created at run time from only a name. A sample is its CDR bytes as sent: the 4 bytes of
- * encapsulation, the body, and zeros up to a multiple of 4. Types have no key, and use XCDR1 in
- * either byte order. */
+ * encapsulation, the body, and zeros up to a multiple of 4. Types use XCDR1 in either byte order. A
+ * keyed one matches keyed endpoints only, others match others only; all samples are one instance,
+ * as the members of the key are not known. */
 #ifndef TB_DDS_RAW_TYPE_H
 #define TB_DDS_RAW_TYPE_H
 
@@ -20,7 +21,7 @@ bool tb__cdr_is_valid(const void *cdr, size_t size);
 
 /* For dds_create_topic_sertype, which takes ownership on success; else ddsi_sertype_unref.
  * NULL: out of memory. */
-struct ddsi_sertype *tb__raw_type_create(const char *type_name);
+struct ddsi_sertype *tb__raw_type_create(const char *type_name, bool is_keyed);
 
 /* A sample with a copy of `cdr`, which must be valid. NULL: out of memory. */
 struct ddsi_serdata *tb__raw_sample_create(const struct ddsi_sertype *type, const void *cdr,

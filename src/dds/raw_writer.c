@@ -20,7 +20,8 @@
 #include "platform/futex.h"
 #include "platform/mutex.h"
 
-#define HEADERS_MAX 256 /* what a packet with a single sample has besides it */
+#define KEPT_LIMIT_NS (50 * TB_NS_PER_MS)
+#define HEADERS_MAX   256 /* what a packet with a single sample has besides it */
 
 struct tb__raw_writer {
   dds_entity_t handle;
@@ -54,11 +55,16 @@ static void on_matched(dds_entity_t handle, const dds_publication_matched_status
  * created alone. This is no lock: callbacks of DDS create writers, and lock what is locked here. */
 #define ALONE UINT32_MAX
 static _Atomic uint32_t creations; /* going on, or ALONE */
-static _Thread_local bool batches;
+static _Thread_local bool batches, keeps_all;
 
 void tb__raw_writers_batch(bool on)
 {
   batches = on;
+}
+
+void tb__raw_writers_keep_all(bool on)
+{
+  keeps_all = on;
 }
 
 static void creation_begin(bool alone)
@@ -125,8 +131,11 @@ tb_status_t tb__raw_writer_create(tb__participant_t *participant,
     return tb_error_set(error, TB_ERR_FORKED, "%s: %s", options->topic,
                         tb_status_message(TB_ERR_FORKED));
   tb__raw_topic_t topic;
+  tb__endpoint_options_t own = *options;
   dds_entity_t parent = tb__participant_handle(participant);
-  tb_status_t status = tb__raw_topic_init(&topic, parent, options, error);
+  own.keeps_all |= keeps_all && options->qos->reliability == TB_QOS_RELIABLE;
+  if (own.keeps_all) own.write_limit_ns = KEPT_LIMIT_NS;
+  tb_status_t status = tb__raw_topic_init(&topic, parent, &own, error);
   if (status) return status;
   tb__raw_writer_t *writer = calloc(1, sizeof *writer);
   if (!writer) {
@@ -374,4 +383,16 @@ tb_status_t tb__raw_writer_unacked(const tb__raw_writer_t *writer, tb__matched_t
   tb_status_t status = tb__raw_writer_matched_list(writer, out, out_count);
   if (!status) *out_count = tb__unacked_select(writer->handle, writer->type, *out, *out_count);
   return status;
+}
+
+size_t tb__raw_writer_unacked_bytes(const tb__raw_writer_t *writer, size_t *out_high)
+{
+  *out_high = SIZE_MAX;
+  return tb__is_forked() ? 0 : tb__unacked_bytes(writer->handle, writer->type, out_high);
+}
+
+size_t tb__raw_writer_unkept(const tb__raw_writer_t *writer, tb__matched_t **out, size_t *out_count)
+{
+  if (tb__raw_writer_matched_list(writer, out, out_count) != TB_OK) return 0;
+  return tb__unkept_select(writer->handle, writer->type, *out, out_count);
 }

@@ -58,6 +58,9 @@ void tb__raw_writer_watch_matched(tb__raw_writer_t *writer, _Atomic uint32_t *ev
 /* Whether writers that this thread creates from now on collect what is written, until a packet is
  * full, they are flushed or they block. */
 void tb__raw_writers_batch(bool on);
+/* Whether reliable writers that this thread creates from now on keep all samples until readers have
+ * acknowledged them; a write then blocks for at most 50 ms (TB_ERR_TIMEOUT). */
+void tb__raw_writers_keep_all(bool on);
 /* Sends what the writer has collected. */
 void tb__raw_writer_flush(const tb__raw_writer_t *writer);
 
@@ -83,5 +86,9 @@ TB_WARN_UNUSED tb_status_t tb__raw_writer_matched_list(const tb__raw_writer_t *w
 /* The same, only those that have not acknowledged everything. */
 TB_WARN_UNUSED tb_status_t tb__raw_writer_unacked(const tb__raw_writer_t *writer,
                                                   tb__matched_t **out, size_t *out_count);
+/* See unacked.h; free *out. */
+size_t tb__raw_writer_unacked_bytes(const tb__raw_writer_t *writer, size_t *out_high);
+size_t tb__raw_writer_unkept(const tb__raw_writer_t *writer, tb__matched_t **out,
+                             size_t *out_count);
 
 #endif

@@ -22,7 +22,7 @@ static void test_a_sample_has_its_own_limit(void **state)
 {
   static const uint8_t cdr[] = {0, 1, 0, 0};
   (void)state;
-  struct ddsi_sertype *type = tb__raw_type_create("a::dds_::B_");
+  struct ddsi_sertype *type = tb__raw_type_create("a::dds_::B_", false);
   assert_non_null(type);
   struct ddsi_serdata *sample = tb__raw_sample_create(type, cdr, sizeof cdr);
   assert_non_null(sample);

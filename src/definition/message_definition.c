@@ -306,3 +306,32 @@ tb_status_t tb__message_definition_find(const char *type, tb__definition_origin_
   free(definition);
   return status;
 }
+
+/* The body of "struct NAME {"; NULL: it is not there. */
+static const char *find_struct(const char *text, const char *name)
+{
+  size_t length = strlen(name);
+  for (const char *at = text; (at = strstr(at, "struct ")); at++) {
+    const char *word = at + strlen("struct ");
+    word += strspn(word, " \t");
+    if (strncmp(word, name, length) != 0) continue;
+    const char *body = word + length + strspn(word + length, " \t\r\n");
+    if (*body == '{') return body + 1;
+  }
+  return NULL;
+}
+
+bool tb__idl_is_keyed(const char *definition, const char *type)
+{
+  static const char key[] = "@key";
+  const char *slash = strrchr(type, '/');
+  const char *at = find_struct(definition, slash ? slash + 1 : type);
+  for (bool comment = false; at && *at && (comment || *at != '}'); at++) {
+    if (strncmp(at, "//", 2) == 0) comment = true;
+    if (*at == '\n') comment = false;
+    if (!comment && strncmp(at, key, sizeof key - 1) == 0 &&
+        !isalnum((unsigned char)at[sizeof key - 1]))
+      return true;
+  }
+  return false;
+}

@@ -61,4 +61,7 @@ bool tb__message_field_next(const char *text, size_t *at, const char *package,
 /* The same of an IDL text: what its lines of #include name. */
 bool tb__message_include_next(const char *text, size_t *at, char out[TB__MESSAGE_NAME_SIZE]);
 
+/* Whether the type, "pkg/msg/Name", has a member with @key, by its definition in IDL. */
+TB_PRIVATE_API bool tb__idl_is_keyed(const char *definition, const char *type);
+
 #endif

@@ -109,6 +109,23 @@ static void test_names_that_lead_elsewhere_are_refused(void **state)
     assert_status(find(names[i], "/", &text), TB_ERR_INVALID);
 }
 
+static void test_keys_of_a_type(void **state)
+{
+  (void)state;
+  static const char keyed[] =
+      "module p { module msg { struct Inner { @key long a; }; struct Reading\n"
+      "{ // @key\n long b; @key long id; }; }; };";
+  static const char plain[] = "struct Inner { @key long a; }; struct Readings { @key long b; };\n"
+                              "struct Reading { // @key\n @keyed long b; Inner c; };";
+  assert_true(tb__idl_is_keyed(keyed, "p/msg/Reading"));
+  assert_true(tb__idl_is_keyed(keyed, "p/msg/Inner"));
+  assert_false(tb__idl_is_keyed(plain, "p/msg/Reading"));
+  assert_true(tb__idl_is_keyed(plain, "p/msg/Readings"));
+  assert_false(tb__idl_is_keyed(keyed, "p/msg/Read"));
+  assert_false(tb__idl_is_keyed("", "p/msg/Reading"));
+  assert_false(tb__idl_is_keyed("struct Reading { long a;", "p/msg/Reading"));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -117,6 +134,7 @@ int main(void)
       cmocka_unit_test(test_types_that_name_each_other),
       cmocka_unit_test(test_what_is_not_whole_is_none),
       cmocka_unit_test(test_names_that_lead_elsewhere_are_refused),
+      cmocka_unit_test(test_keys_of_a_type),
   };
   return cmocka_run_group_tests(tests, test_folder_setup, test_folder_teardown);
 }

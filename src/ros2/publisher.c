@@ -147,17 +147,42 @@ tb__guid_t tb__ros2_publisher_guid(const tb_ros2_publisher_t *publisher)
   return tb__raw_writer_guid(publisher->writer);
 }
 
+/* At most `room` of them. Frees `readers`. */
+static size_t take_guids(tb__matched_t *readers, size_t count, tb__guid_t *out, size_t room)
+{
+  if (count > room) count = room;
+  for (size_t i = 0; i < count; i++)
+    out[i] = readers[i].guid;
+  free(readers);
+  return count;
+}
+
 size_t tb__ros2_publisher_unacked(const tb_ros2_publisher_t *publisher, tb__guid_t *out,
                                   size_t room)
 {
   tb__matched_t *readers = NULL;
   size_t count = 0;
   if (tb__raw_writer_unacked(publisher->writer, &readers, &count) != TB_OK) return 0;
-  if (count > room) count = room;
-  for (size_t i = 0; i < count; i++)
-    out[i] = readers[i].guid;
-  free(readers);
-  return count;
+  return take_guids(readers, count, out, room);
+}
+
+size_t tb__ros2_publisher_unkept(const tb_ros2_publisher_t *publisher, tb__guid_t *out,
+                                 size_t *count)
+{
+  tb__matched_t *readers = NULL;
+  size_t found = 0, unkept = tb__raw_writer_unkept(publisher->writer, &readers, &found);
+  *count = take_guids(readers, found, out, *count);
+  return unkept;
+}
+
+void tb__ros2_publishers_keep_all(bool on)
+{
+  tb__raw_writers_keep_all(on);
+}
+
+size_t tb__ros2_publisher_unacked_bytes(const tb_ros2_publisher_t *publisher, size_t *out_high)
+{
+  return tb__raw_writer_unacked_bytes(publisher->writer, out_high);
 }
 
 tb_status_t tb__publisher_announce(tb_ros2_publisher_t *publisher, tb__announced_node_t *node,

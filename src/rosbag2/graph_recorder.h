@@ -30,11 +30,13 @@ typedef struct tb__record_topic {
   char *type;
   tb_qos_t qos;
   bool is_clock;
+  bool is_keyed;      /* as its first publisher is */
   bool is_latched;    /* what was sent stays valid */
   bool is_overridden; /* the QoS is the user's */
   bool is_renewed;    /* the subscription is not the first: what came may come again */
-  bool reported_qos, reported_type; /* a publisher that cannot be recorded was reported */
-  uint64_t gap_max;                 /* a larger one is not believed */
+  bool reported_qos, reported_type,
+      reported_kind; /* a publisher that cannot be recorded was reported */
+  uint64_t gap_max;  /* a larger one is not believed */
 
   /* Of the subscription's callback, which runs once at a time. */
   tb__record_writer_t *writers;

@@ -118,14 +118,29 @@ static const char *node_of(const tb_ros2_graph_snapshot_t *graph, const tb__guid
                                          : "a program without a node";
 }
 
+static void print_nodes(const tb_ros2_graph_snapshot_t *graph, const tb__guid_t *readers,
+                        size_t count, FILE *out)
+{
+  if (count == 0) fputs("a subscription", out);
+  for (size_t i = 0; i < count; i++)
+    fprintf(out, "%s%s", i ? ", " : "", node_of(graph, &readers[i]));
+}
+
 void tb__play_acks_print_nodes(const tb_ros2_graph_snapshot_t *graph,
                                tb_ros2_publisher_t *publisher, FILE *out)
 {
   tb__guid_t readers[NAMES_MAX];
   size_t count = tb__ros2_publisher_unacked(publisher, readers, NAMES_MAX);
-  if (count == 0) fputs("a subscription", out);
-  for (size_t i = 0; i < count; i++)
-    fprintf(out, "%s%s", i ? ", " : "", node_of(graph, &readers[i]));
+  print_nodes(graph, readers, count, out);
+}
+
+size_t tb__play_acks_print_unkept(const tb_ros2_graph_snapshot_t *graph,
+                                  tb_ros2_publisher_t *publisher, FILE *out)
+{
+  tb__guid_t readers[NAMES_MAX];
+  size_t count = NAMES_MAX, unkept = tb__ros2_publisher_unkept(publisher, readers, &count);
+  if (unkept > 0) print_nodes(graph, readers, count, out);
+  return unkept;
 }
 
 const char *tb__play_acks_topic(const tb_ros2_graph_snapshot_t *graph,

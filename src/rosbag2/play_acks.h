@@ -38,6 +38,9 @@ bool tb__play_acks_awaited(const tb__play_acks_t *acks);
  * "a subscription"; some of them, where they are many. */
 void tb__play_acks_print_nodes(const tb_ros2_graph_snapshot_t *graph,
                                tb_ros2_publisher_t *publisher, FILE *out);
+/* The same with those that have asked again for messages that were no longer kept; how often. */
+size_t tb__play_acks_print_unkept(const tb_ros2_graph_snapshot_t *graph,
+                                  tb_ros2_publisher_t *publisher, FILE *out);
 /* Its topic. */
 const char *tb__play_acks_topic(const tb_ros2_graph_snapshot_t *graph,
                                 tb_ros2_publisher_t *publisher);

@@ -11,10 +11,12 @@
 #include "base/no_memory.h"
 #include "base/null_argument.h"
 #include "base/sized.h"
+#include "definition/message_definition.h"
 #include "held/parking.h"
 #include "platform/time.h"
 #include "ros2/match_watch.h"
 #include "ros2/publisher.h"
+#include "ros2/topic_endpoint.h"
 #include "rosbag2/play_acks.h"
 #include "rosbag2/play_outputs.h"
 #include "rosbag2/player_messages.h"
@@ -31,8 +33,11 @@ typedef struct topic {
   char *name, *type; /* as recorded */
   tb_ros2_publisher_t *publisher;
   bool reliable;
-  bool is_kept; /* it has messages that were not sent */
-  size_t input; /* of the awaited outputs */
+  bool is_kept;   /* it has messages that were not sent */
+  bool keeps_all; /* until they are acknowledged */
+  size_t unacked; /* of them, in bytes, when that was looked at last */
+  size_t unkept;  /* that was reported */
+  size_t input;   /* of the awaited outputs */
 } topic_t;
 
 struct tb_ros2_play_transport {
@@ -43,6 +48,7 @@ struct tb_ros2_play_transport {
   topic_t *topics;
   bool batches, is_kept;   /* messages go out together; some were not sent */
   int64_t first_ns;        /* steady time of the first of them */
+  uint64_t backlog;        /* bytes: the sum of `unacked` */
   _Atomic uint32_t events; /* subscriptions that came and went, and interrupts */
   atomic_bool interrupted;
   tb_ros2_graph_t *graph; /* for names: a node that does not acknowledge may have left */
@@ -129,9 +135,15 @@ static tb_status_t create_topic(tb_ros2_play_transport_t *transport, const tb_ba
   /* A node that starts late gets as many as all publishers that were recorded kept for it. */
   if (qos.durability == TB_QOS_TRANSIENT_LOCAL && info->latched_depth > (uint64_t)qos.depth)
     qos.depth = (int32_t)info->latched_depth;
-  tb_qos_overrides_apply(transport->options.qos_overrides, info->name, &qos);
+  bool is_overridden = tb_qos_overrides_apply(transport->options.qos_overrides, info->name, &qos);
+  topic->reliable = qos.reliability == TB_QOS_RELIABLE;
+  topic->keeps_all = transport->options.backlog_max > 0 && topic->reliable && !is_overridden;
   tb__ros2_publishers_batch(transport->batches);
+  tb__ros2_publishers_keep_all(topic->keeps_all);
+  tb__topic_endpoints_keyed(tb__idl_is_keyed(info->definition, info->type));
   tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
+  tb__topic_endpoints_keyed(false);
+  tb__ros2_publishers_keep_all(false);
   tb__ros2_publishers_batch(false);
   if (!status) status = add_input(transport, topic, info, &qos, error);
   if (status) {
@@ -139,7 +151,6 @@ static tb_status_t create_topic(tb_ros2_play_transport_t *transport, const tb_ba
     return status;
   }
   tb__ros2_publisher_watch_matched(topic->publisher, &transport->events);
-  topic->reliable = qos.reliability == TB_QOS_RELIABLE;
   topic->next = transport->topics;
   transport->topics = topic;
   *out_handle = topic;
@@ -188,6 +199,50 @@ static void note_kept(tb_ros2_play_transport_t *transport, topic_t *topic, size_
     send(transport);
 }
 
+/* How much its subscriptions have not acknowledged; true: the next message would block. */
+static bool look_at_backlog(tb_ros2_play_transport_t *transport, topic_t *topic)
+{
+  size_t high, unacked = tb__ros2_publisher_unacked_bytes(topic->publisher, &high);
+  transport->backlog += unacked - topic->unacked;
+  topic->unacked = unacked;
+  return unacked > high;
+}
+
+/* What others have acknowledged since they were looked at does not count. The one that waits most;
+ * NULL: there is room. */
+static topic_t *find_most_backlog(tb_ros2_play_transport_t *transport)
+{
+  topic_t *most = NULL;
+  for (topic_t *topic = transport->topics; topic; topic = topic->next) {
+    if (!topic->keeps_all) continue;
+    look_at_backlog(transport, topic);
+    if (!most || topic->unacked > most->unacked) most = topic;
+  }
+  return transport->backlog > transport->options.backlog_max ? most : NULL;
+}
+
+/* The player waits until all is acknowledged. */
+static void hold_backlog(tb_ros2_play_transport_t *transport, topic_t *topic)
+{
+  topic_t *held = look_at_backlog(transport, topic) ? topic : NULL;
+  if (!held && transport->backlog > transport->options.backlog_max)
+    held = find_most_backlog(transport);
+  if (!held) return;
+  send(transport);
+  tb__play_acks_sent(&transport->acks, held->publisher);
+}
+
+/* A writer that was full before, as after a seek, may block: until a stop. */
+static tb_status_t publish_kept(tb_ros2_play_transport_t *transport, topic_t *topic,
+                                const void *data, size_t size, tb_error_t *error)
+{
+  tb_status_t status;
+  do
+    status = tb_ros2_publisher_publish(topic->publisher, data, size, error);
+  while (status == TB_ERR_TIMEOUT && !atomic_load(&transport->interrupted));
+  return status == TB_ERR_TIMEOUT ? TB_ERR_NOT_FOUND : status;
+}
+
 static tb_status_t publish(void *self, void *handle, const void *data, size_t size,
                            tb_error_t *error)
 {
@@ -195,10 +250,13 @@ static tb_status_t publish(void *self, void *handle, const void *data, size_t si
   topic_t *topic = handle;
   if (waits_for_outputs(transport))
     tb__play_outputs_sending(&transport->outputs, topic->input, data, size);
-  tb_status_t status = tb_ros2_publisher_publish(topic->publisher, data, size, error);
+  tb_status_t status = topic->keeps_all
+                           ? publish_kept(transport, topic, data, size, error)
+                           : tb_ros2_publisher_publish(topic->publisher, data, size, error);
   if (!status && transport->options.wait_for_acks && topic->reliable)
     tb__play_acks_sent(&transport->acks, topic->publisher);
   if (transport->batches) note_kept(transport, topic, size);
+  if (!status && topic->keeps_all) hold_backlog(transport, topic);
   return status;
 }
 
@@ -285,6 +343,28 @@ static void name_late(const tb_ros2_play_transport_t *transport, char *out, size
   out[size - 1] = '\0';
 }
 
+/* They have asked again for what was not kept, so they have lost it. */
+static void report_unkept(const tb_ros2_play_transport_t *transport)
+{
+  const tb_ros2_graph_snapshot_t *graph = NULL;
+  if (tb_ros2_graph_snapshot(transport->graph, &graph, NULL) != TB_OK) return;
+  for (topic_t *topic = transport->topics; topic; topic = topic->next) {
+    char nodes[TB_ERROR_TEXT_SIZE] = "";
+    FILE *stream = topic->reliable ? fmemopen(nodes, sizeof nodes, "w") : NULL;
+    if (!stream) continue;
+    size_t before = topic->unkept;
+    topic->unkept = tb__play_acks_print_unkept(graph, topic->publisher, stream);
+    fclose(stream);
+    if (topic->unkept > before)
+      tb__log(TB_LOG_WARN,
+              "player: at least %zu messages of %s were lost: %.400s fell behind, and they were no "
+              "longer "
+              "kept; play at a lower rate, with -r max, or with a greater depth",
+              topic->unkept - before, tb__play_acks_topic(graph, topic->publisher), nodes);
+  }
+  tb_ros2_graph_snapshot_release(graph);
+}
+
 static tb_status_t flush(void *self, tb_duration_t limit, tb_error_t *error)
 {
   tb_ros2_play_transport_t *transport = self;
@@ -299,6 +379,7 @@ static tb_status_t flush(void *self, tb_duration_t limit, tb_error_t *error)
     if (status) result = status;
   }
   if (result == TB_ERR_TIMEOUT) name_late(transport, late, sizeof late);
+  report_unkept(transport);
   linger(transport);
   if (result == TB_OK) return TB_OK;
   if (late[0]) return tb_error_set(error, result, "%s", late);
@@ -375,7 +456,7 @@ static tb_status_t start_waiting(tb_ros2_play_transport_t *transport, tb_error_t
 {
   const tb_ros2_play_transport_options_t *options = &transport->options;
   tb_status_t status = tb_ros2_graph_create(transport->context, &transport->graph, error);
-  if (!status && options->wait_for_acks)
+  if (!status && (options->wait_for_acks || options->backlog_max > 0))
     status = tb__play_acks_start(&transport->acks, &transport->wake, error);
   if (!status && options->wait_count > 0)
     status = tb__play_outputs_start(&transport->outputs, transport->context, transport->graph,
@@ -402,6 +483,7 @@ static const tb_play_transport_ops_t waiting_ops = {
     .flush = flush,
     .interrupt = interrupt,
     .split = split,
+    .send = send,
     .limit = limit,
     .set_time = set_time,
     .name_holder = name_holder,
@@ -460,7 +542,8 @@ tb_play_transport_t tb_ros2_play_transport_interface(tb_ros2_play_transport_t *t
 {
   if (!transport) return (tb_play_transport_t){0};
   const tb_tick_sink_t none = {NULL, NULL}, own = {tick, transport};
-  bool waits = transport->options.wait_for_acks || waits_for_outputs(transport);
+  bool waits = transport->options.wait_for_acks || waits_for_outputs(transport) ||
+               transport->options.backlog_max > 0;
   return (tb_play_transport_t){waits ? &waiting_ops : &transport_ops, transport,
                                transport->clock ? own : none};
 }

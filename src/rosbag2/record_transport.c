@@ -11,6 +11,7 @@
 #include "definition/message_definition.h"
 #include "platform/time.h"
 #include "ros2/graph.h"
+#include "ros2/topic_endpoint.h"
 #include "rosbag2/graph_recorder.h"
 #include "wire/clock_message.h"
 
@@ -198,6 +199,7 @@ static tb__record_topic_t *topic_create(tb_ros2_recorder_t *recorder,
   topic->gap_max = recorder->gap_max;
   topic->name = strdup(publishers[0].name);
   topic->type = strdup(publishers[0].type);
+  topic->is_keyed = tb__guid_is_keyed(publishers[0].guid);
   topic->is_clock = strcmp(publishers[0].name, TB__CLOCK_TOPIC) == 0;
   topic->qos = (tb_qos_t)TB_QOS_INIT_DEFAULT;
   topic->is_overridden =
@@ -214,8 +216,12 @@ static tb_status_t subscribe(tb__record_topic_t *topic, tb_error_t *error)
   tb_ros2_subscription_options_t options = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
   options.callback = on_sample;
   options.user = topic;
-  return tb_ros2_node_create_subscription(topic->recorder->node, topic->name, topic->type,
-                                          &topic->qos, &options, &topic->subscription, error);
+  tb__topic_endpoints_keyed(topic->is_keyed);
+  tb_status_t status =
+      tb_ros2_node_create_subscription(topic->recorder->node, topic->name, topic->type, &topic->qos,
+                                       &options, &topic->subscription, error);
+  tb__topic_endpoints_keyed(false);
+  return status;
 }
 
 /* Without a text if there is none that a recording can have. */
@@ -332,6 +338,20 @@ static void report_type(tb__record_topic_t *topic, const char *type)
   topic->reported_type = true;
 }
 
+/* DDS matches endpoints of one kind. */
+static void check_kinds(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *publishers,
+                        size_t count)
+{
+  for (size_t i = 0; i < count && !topic->reported_kind; i++) {
+    topic->reported_kind = tb__guid_is_keyed(publishers[i].guid) != topic->is_keyed;
+    if (topic->reported_kind)
+      tb__log(TB_LOG_WARN,
+              "recorder: %s: a publisher is not recorded: its type has %s, that of the first one "
+              "has %s (@key in the definition)",
+              topic->name, topic->is_keyed ? "no key" : "a key", topic->is_keyed ? "one" : "none");
+  }
+}
+
 /* Publishers of one type are adjacent, too. */
 static void check_publishers(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *publishers,
                              size_t count)
@@ -339,6 +359,7 @@ static void check_publishers(tb__record_topic_t *topic, const tb_ros2_graph_endp
   uint32_t mismatches;
   for (size_t i = 0, same; i < count; i += same) {
     same = of_one_type(&publishers[i], count - i);
+    if (strcmp(publishers[i].type, topic->type) == 0) check_kinds(topic, &publishers[i], same);
     if (strcmp(publishers[i].type, topic->type) != 0)
       report_type(topic, publishers[i].type);
     else if (topic->subscription && !all_match(topic, &publishers[i], same, &mismatches))

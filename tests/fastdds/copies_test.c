@@ -206,7 +206,7 @@ static void test_a_new_server_gets_no_earlier_request_of_either_copy(void **stat
 static const char *caller_of_endpoints(dds_entity_t participant)
 {
   Dl_info info;
-  struct ddsi_sertype *type = tb__raw_type_create("Type");
+  struct ddsi_sertype *type = tb__raw_type_create("Type", false);
   assert_non_null(type);
   assert_true(dds_create_topic_sertype(participant, "topic", &type, NULL, NULL, NULL) > 0);
   const struct ddsi_domaingv *domain = ddsrt_atomic_ldvoidp(&type->gv);

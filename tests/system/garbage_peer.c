@@ -74,7 +74,7 @@ static void outlet_open(const char *name, const char *type_name, use_t use, bool
   static const char *const user_data[] = {NULL, "clientid=1.2.3;typehash=RIHS01_;;;==;serviceid",
                                           "clientid= 1.10.0.0.0.0.0.0.0.0;",
                                           "=;=;typehash=;serviceid=;clientid="};
-  struct ddsi_sertype *type = tb__raw_type_create(type_name);
+  struct ddsi_sertype *type = tb__raw_type_create(type_name, false);
   if (!type || outlet_count == OUTLETS_MAX) exit(1);
   dds_entity_t topic = dds_create_topic_sertype(participant, name, &type, NULL, NULL, NULL);
   check(topic, name);

@@ -108,7 +108,7 @@ static void open_topic(const char *topic, const char *type, bool is_latched)
 static void forge_topic(const char *topic, int64_t offset_ns)
 {
   char name[140];
-  struct ddsi_sertype *type = tb__raw_type_create("std_msgs::msg::dds_::Header_");
+  struct ddsi_sertype *type = tb__raw_type_create("std_msgs::msg::dds_::Header_", false);
   snprintf(name, sizeof name, "rt%s", topic);
   if (!type) exit(1);
   if (!participant) participant = dds_create_participant(DDS_DOMAIN_DEFAULT, NULL, NULL);

@@ -28,6 +28,10 @@ static const tb__fake_topic_t topics[] = {
 static tb__fake_message_t messages[MESSAGES];
 static tb__fake_header_t payloads[MESSAGES];
 
+static tb__fake_bag_t bag = {
+    .topics = topics, .topic_count = 1, .messages = messages, .message_count = MESSAGES};
+static tb__fake_bag_t large_bag;
+
 /* A player in this process, on a separate thread. */
 typedef struct session {
   tb_bag_reader_t *reader;
@@ -64,21 +68,25 @@ static void *run(void *user)
   return NULL;
 }
 
-static void begin(session_t *session, const tb_ros2_play_transport_options_t *waits,
-                  const tb_player_options_t *player)
+static void begin_of(session_t *session, const tb_ros2_play_transport_options_t *waits,
+                     const tb_player_options_t *player, tb__fake_bag_t *played)
 {
-  static tb__fake_bag_t bag = {
-      .topics = topics, .topic_count = 1, .messages = messages, .message_count = MESSAGES};
   tb_ros2_context_options_t context = TB_ROS2_CONTEXT_OPTIONS_INIT;
   context.prompt_acks = true;
   *session = (session_t){.error = TB_ERROR_INIT};
-  assert_ok(tb__fake_bag_open(&bag, NULL, &session->reader, NULL));
+  assert_ok(tb__fake_bag_open(played, NULL, &session->reader, NULL));
   assert_ok(tb_ros2_context_create(&context, &session->context, NULL));
   assert_ok(tb_ros2_play_transport_create(session->context, waits, &session->transport, NULL));
   tb_play_transport_t interface = tb_ros2_play_transport_interface(session->transport);
   assert_ok(
       tb_player_create(session->reader, &interface, player, &session->player, &session->error));
   assert_int_equal(pthread_create(&session->thread, NULL, run, session), 0);
+}
+
+static void begin(session_t *session, const tb_ros2_play_transport_options_t *waits,
+                  const tb_player_options_t *player)
+{
+  begin_of(session, waits, player, &bag);
 }
 
 static tb_player_status_t status_of(session_t *session)
@@ -295,6 +303,83 @@ static void test_a_missing_acknowledgement_is_named_at_the_end(void **state)
   peer_stop(&slow);
 }
 
+#define LARGE      900 /* messages, fewer than a node queues */
+#define LARGE_SIZE 4096
+
+/* A player that is paused, and a node that it knows, for a topic that was recorded with a depth of
+ * 10. */
+static void begin_large(session_t *session, const tb_ros2_play_transport_options_t *kept,
+                        tb_player_options_t options, peer_t *node)
+{
+  static const tb__fake_topic_t topic = {
+      "/in", "std_msgs/msg/Header",
+      "- history: 1\n  depth: 10\n  reliability: 1\n  durability: 2\n", NULL};
+  static tb__fake_message_t large[LARGE];
+  static uint8_t payload[LARGE_SIZE];
+  memcpy(payload, payloads, sizeof *payloads);
+  for (int64_t i = 0; i < LARGE; i++)
+    large[i] = (tb__fake_message_t){
+        .log_time_ns = START_NS + i * TB_NS_PER_MS / 3, .data = payload, .size = sizeof payload};
+  large_bag = (tb__fake_bag_t){
+      .topics = &topic, .topic_count = 1, .messages = large, .message_count = LARGE};
+  options.start_paused = true;
+  options.ack_limit.ns = 60 * TB_NS_PER_S;
+  start_node(node, "slow", "std_msgs/msg/Header", "0");
+  begin_of(session, kept, &options, &large_bag);
+  wait_until_matched(node);
+  wait_for_readers(session, 1);
+}
+
+/* To a node that is stopped meanwhile, whose socket has no room for all of them. */
+static void test_a_player_that_does_not_run_ahead_loses_nothing(void **state)
+{
+  (void)state;
+  static const uint64_t backlogs[] = {UINT64_C(256) << 20, 20000}; /* below the writer's limit */
+  for (size_t i = 0; i < 2; i++) {
+    tb_ros2_play_transport_options_t kept = no_waits;
+    tb_player_options_t options = defaults;
+    session_t session;
+    peer_t slow;
+    kept.backlog_max = backlogs[i];
+    kept.batch.ns = TB_NS_PER_MS;
+    options.rate = TB_PLAYER_FASTEST;
+    begin_large(&session, &kept, options, &slow);
+    assert_int_equal(kill(slow.pid, SIGSTOP), 0);
+    tb_player_resume(session.player);
+    tb_player_status_t held = wait_until_it_waits_for(&session, "/slow to acknowledge /in");
+    assert_in_range(held.messages, 1, LARGE - 1);
+    assert_int_equal(kill(slow.pid, SIGCONT), 0);
+    assert_ok(end(&session));
+    assert_int_equal(session.messages, LARGE);
+    assert_int_equal(report_of(&slow).received, LARGE);
+    peer_stop(&slow);
+  }
+}
+
+/* While messages come, it asks again for some that it has missed. */
+static void test_a_subscription_that_falls_behind_is_named_at_the_end(void **state)
+{
+  (void)state;
+  char warnings[256] = "";
+  tb_player_options_t options = defaults;
+  session_t session;
+  peer_t slow;
+  options.loop = true;
+  begin_large(&session, &no_waits, options, &slow);
+  tb_log_set_hook(note_warning, warnings);
+  tb_player_resume(session.player);
+  for (int i = 0; i < 30; i++) {
+    assert_int_equal(kill(slow.pid, i % 2 ? SIGCONT : SIGSTOP), 0);
+    usleep(100000);
+  }
+  tb_player_stop(session.player);
+  assert_ok(end(&session));
+  tb_log_set_hook(NULL, NULL);
+  if (!strstr(warnings, " messages of /in were lost: /slow fell behind"))
+    fail_msg("'%s'", warnings);
+  peer_stop(&slow);
+}
+
 static void play_with_lag(int64_t lag_ns, double rate, report_t *out)
 {
   const tb_ros2_play_wait_t wait = {"out", "echo", {lag_ns}};
@@ -469,6 +554,8 @@ int main(void)
       cmocka_unit_test(test_no_message_goes_before_the_last_is_acknowledged),
       cmocka_unit_test(test_seeks_and_stops_do_not_wait_for_acknowledgements),
       cmocka_unit_test(test_a_missing_acknowledgement_is_named_at_the_end),
+      cmocka_unit_test(test_a_player_that_does_not_run_ahead_loses_nothing),
+      cmocka_unit_test(test_a_subscription_that_falls_behind_is_named_at_the_end),
       cmocka_unit_test(test_one_message_at_a_time_without_lag),
       cmocka_unit_test(test_no_further_ahead_than_the_lag),
       cmocka_unit_test(test_rounds_wait_again),

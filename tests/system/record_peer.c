@@ -1,7 +1,8 @@
 /* The other side of the recorder's test: it publishes, keeps a list of what it has published, calls
  * the recorder's services, and takes commands on stdin, a line at a time, with a line in return:
  *
- *   pub TOPIC rel|be|latched SIZE  "ok": a publisher of std_msgs/msg/String
+ *   pub TOPIC rel|be|latched|keyed SIZE  "ok": a publisher of std_msgs/msg/String; keyed: as if
+ *                                  that had a key
  *   drop TOPIC                     "ok": that one is destroyed
  *   match TOPIC                    "ok": it has a subscription
  *   send TOPIC COUNT               "sent LAST SLOWEST_NS" once all is acknowledged
@@ -24,6 +25,8 @@
 #include <timebase/ros2_publisher.h>
 #include <timebase/ros2_subscription.h>
 #include <unistd.h>
+
+#include "ros2/topic_endpoint.h"
 
 #define TOPICS   8
 #define ACKS     ((tb_duration_t){100 * TB_NS_PER_S})
@@ -74,9 +77,11 @@ static void make(const char *name, const char *qos_name, size_t size)
   if (strcmp(qos_name, "latched") == 0) qos.durability = TB_QOS_TRANSIENT_LOCAL;
   snprintf(topic->name, sizeof topic->name, "%s", name);
   topic->size = size < SIZE_MIN ? SIZE_MIN : size;
+  tb__topic_endpoints_keyed(strcmp(qos_name, "keyed") == 0);
   check(tb_ros2_publisher_create(context, name, "std_msgs/msg/String", &qos, &topic->publisher,
                                  &error),
         &error);
+  tb__topic_endpoints_keyed(false);
   puts("ok");
 }
 

@@ -213,6 +213,19 @@ class RecordTest(CommandTest):
         self.assertLessEqual(len(of_peer()) + lost, last + 1)
         self.assertEqual(len(of_peer()) + lost, of_peer()[-1] + 1)
 
+    def test_topics_with_a_key(self):
+        """Only endpoints of one kind match."""
+        peer = self.start_peer()
+        self.ask(peer, "pub /a keyed 100")
+        recorder = self.record("/a")
+        self.ask(peer, "match /a")
+        self.ask(peer, "send /a 20", "sent 19 ")
+        other = self.start_peer()
+        self.ask(other, "pub /a rel 100")
+        recorder.expect_error("/a: a publisher is not recorded: its type has no key, that of the first one has one")
+        self.wait_until(lambda: len(self.messages()) == 20)
+        self.assertRegex(self.stop(recorder)[0], r": 20 messages of 1 topic in 1 file, 0 lost$")
+
     def test_what_was_sent_before_the_first_one(self):
         """Lost, if the publisher began after the recording; else so many at most."""
         old, new = self.start_peer(), self.start_peer()
