@@ -1,6 +1,7 @@
 #include <timebase/bag_writer.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,6 +179,7 @@ static void destroy(tb_bag_writer_t *writer)
   free(writer->name);
   free(writer->ros_distro);
   tb__zstd_fini(&writer->zstd);
+  if (writer->folder >= 0) close(writer->folder);
   free(writer);
 }
 
@@ -186,14 +188,10 @@ static void undo(tb_bag_writer_t *writer)
 {
   if (writer->output) {
     writer->format->close(writer->output, NULL, NULL);
-    char *path = tb__writer_path(writer, tb__writer_file(writer)->name);
-    if (path) unlink(path);
-    free(path);
+    unlinkat(writer->folder, tb__writer_file(writer)->name, 0);
   }
   if (writer->format->is_file) return;
-  char *metadata = tb__writer_path(writer, "metadata.yaml");
-  if (metadata) unlink(metadata);
-  free(metadata);
+  unlinkat(writer->folder, "metadata.yaml", 0);
   rmdir(writer->path);
 }
 
@@ -218,7 +216,10 @@ static tb_status_t create(tb_bag_writer_t *writer, const char *path, tb_error_t 
   if (!status) status = copy_notes(writer, error);
   if (!status) status = make_folder(writer->path, writer->format->is_file, error);
   if (status) return status;
-  status = tb__writer_begin_file(writer, error);
+  writer->folder = open(writer->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (writer->folder < 0)
+    status = tb_error_set_errno(error, TB_ERR_SYSTEM, errno, "%s", writer->path);
+  if (!status) status = tb__writer_begin_file(writer, error);
   if (!status) status = tb__writer_save_metadata(writer, error);
   if (status) undo(writer);
   return status;
@@ -264,6 +265,7 @@ tb_status_t tb_bag_writer_create_sized(const char *path, const tb_bag_writer_opt
   if (!writer) return tb__no_memory(error);
   writer->options = *options;
   writer->format = format;
+  writer->folder = -1;
   status = create(writer, path, error);
   if (status)
     destroy(writer);

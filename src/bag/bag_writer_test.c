@@ -1,6 +1,7 @@
 /* Bags that are written, and read back. */
 #include <timebase/bag_writer.h>
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -554,6 +555,25 @@ static void test_a_closed_file_that_is_removed(void **state)
   free(file);
 }
 
+/* As another user can do who may write to the folder above: that one's metadata.yaml stays. */
+static void test_another_folder_in_its_place_is_not_changed(void **state)
+{
+  (void)state;
+  tb_bag_writer_t *writer = create(NULL);
+  write_numbers(writer, 0, 10);
+  char *moved = tb__test_path(folder, "moved"), *theirs = tb__test_path(path, "metadata.yaml");
+  assert_int_equal(rename(path, moved), 0);
+  assert_int_equal(mkdir(path, 0777), 0);
+  int fd = open(theirs, O_WRONLY | O_CREAT | O_EXCL, 0666);
+  assert_int_equal(close(fd), 0);
+  assert_status(tb_bag_writer_close(writer, NULL), TB_ERR_NOT_FOUND);
+  struct stat is;
+  assert_int_equal(stat(theirs, &is), 0);
+  assert_int_equal(is.st_size, 0);
+  free(moved);
+  free(theirs);
+}
+
 /* After a failure the counts are those of the file, and recording continues in the next file. */
 static void test_going_on_after_a_failure(void **state)
 {
@@ -716,6 +736,7 @@ int main(void)
       TEST(test_flushed_is_readable_at_once),
       TEST(test_a_folder_that_is_removed),
       TEST(test_a_closed_file_that_is_removed),
+      TEST(test_another_folder_in_its_place_is_not_changed),
       TEST(test_going_on_after_a_failure),
       TEST(test_a_full_disk),
       TEST(test_killed_writers),

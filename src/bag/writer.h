@@ -42,6 +42,7 @@ typedef struct tb__written_file {
 
 struct tb_bag_writer {
   char *path;
+  int folder; /* descriptor of `path`, in which another folder may be by now; -1: none */
   char *name; /* the last part of the path */
   char *ros_distro;
   const char *profile; /* of MCAP; NULL: "ros2" */

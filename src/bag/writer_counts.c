@@ -253,6 +253,7 @@ tb_status_t tb__writer_drop_missing(tb_bag_writer_t *writer, tb_error_t *error)
       status = TB_ERR_NOT_FOUND;
       free(file->name);
       free(file->counts);
+      free(file->counts);
     } else {
       writer->files[kept++] = *file;
     }

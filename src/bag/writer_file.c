@@ -106,7 +106,7 @@ tb_status_t tb__writer_begin_file(tb_bag_writer_t *writer, tb_error_t *error)
   if (status) {
     if (path && writer->output) {
       writer->format->close(writer->output, NULL, NULL);
-      unlink(path);
+      unlinkat(writer->folder, name, 0);
     }
     writer->output = NULL;
     free(name);
@@ -145,7 +145,7 @@ static tb_status_t compress_file(tb_bag_writer_t *writer, tb_error_t *error)
   if (status) {
     free(name);
   } else {
-    unlink(from);
+    unlinkat(writer->folder, file->name, 0);
     free(file->name);
     file->name = name;
   }

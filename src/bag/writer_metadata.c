@@ -80,7 +80,7 @@ tb_status_t tb__writer_describe(const tb_bag_writer_t *writer, tb__bag_metadata_
 
 tb_status_t tb__writer_sync_folder(const tb_bag_writer_t *writer, tb_error_t *error)
 {
-  return tb__bag_folder_sync(writer->path, error);
+  return tb__bag_folder_sync(writer->folder, writer->path, error);
 }
 
 tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer, tb_error_t *error)
@@ -88,7 +88,7 @@ tb_status_t tb__writer_save_metadata(const tb_bag_writer_t *writer, tb_error_t *
   char *text = NULL;
   if (writer->format->is_file) return tb__writer_sync_folder(writer, error);
   tb_status_t status = tb__writer_describe(writer, TB__BAG_METADATA_FILE, &text, error);
-  if (!status) status = tb__bag_metadata_replace(writer->path, text, error);
+  if (!status) status = tb__bag_metadata_replace_in(writer->folder, writer->path, text, error);
   free(text);
   return status;
 }

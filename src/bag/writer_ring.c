@@ -86,12 +86,8 @@ static tb_status_t renumber_runs(tb_bag_writer_t *writer, tb_error_t *error)
 tb_status_t tb__writer_remove_oldest(tb_bag_writer_t *writer, tb_error_t *error)
 {
   tb__written_file_t oldest = writer->files[0];
-  char *path = tb__writer_path(writer, oldest.name);
-  tb_status_t status = path ? renumber_runs(writer, error) : tb__no_memory(error);
-  if (status) {
-    free(path);
-    return status;
-  }
+  tb_status_t status = renumber_runs(writer, error);
+  if (status) return status;
   for (size_t i = 0; i < oldest.count; i++) {
     writer->topics[i].count -= oldest.counts[i];
     writer->topics[i].removed += oldest.counts[i];
@@ -99,8 +95,7 @@ tb_status_t tb__writer_remove_oldest(tb_bag_writer_t *writer, tb_error_t *error)
   memmove(writer->files, writer->files + 1, --writer->file_count * sizeof *writer->files);
   writer->removed_count++;
   status = tb__writer_save_metadata(writer, error); /* which lists no file that is not there */
-  if (!status) unlink(path);
-  free(path);
+  if (!status) unlinkat(writer->folder, oldest.name, 0);
   free(oldest.name);
   free(oldest.counts);
   return status;
