@@ -595,7 +595,7 @@ const char record_help[] =
     "  --start-paused         start paused; SPACE or ~/resume starts recording. Latched\n"
     "                         messages that arrived before get the time of the resume\n"
     "  --snapshot-mode        keep the newest messages in the cache; ~/snapshot or the key s\n"
-    "                         writes them\n"
+    "                         writes them, after the state of latched topics at their start\n"
     "  --snapshot-duration S  with that: only those of the last S by their log times (0: all that\n"
     "                         the cache has room for)\n"
     "  --qos-profile-overrides-path F  QoS by topic, in YAML as for ros2 bag\n"

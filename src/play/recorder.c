@@ -65,6 +65,7 @@ static void recorder_free(tb_recorder_t *recorder)
   for (size_t i = 0; i < recorder->topic_count; i++)
     topic_destroy(recorder->topics[i]);
   free(recorder->topics);
+  tb__recorder_state_free(recorder);
   tb__mutex_fini(&recorder->mutex);
   free(recorder);
 }
@@ -164,6 +165,7 @@ static tb__recorder_topic_t *topic_create(const tb_bag_writer_topic_t *info)
   tb__recorder_topic_t *topic = calloc(1, sizeof *topic);
   if (!topic) return NULL;
   topic->in_bag = SIZE_MAX;
+  topic->state_depth = tb__recorder_state_depth(info->offers);
   if (copy_text(info->name, &topic->info.name) && copy_text(info->type, &topic->info.type) &&
       copy_text(info->serialization_format, &topic->info.serialization_format) &&
       copy_text(info->offers, &topic->info.offers) &&

@@ -54,6 +54,7 @@ typedef struct tb__record {
   int64_t log_ns;
   int64_t publish_ns;
   int64_t steady_ns; /* when it came */
+  uint64_t serial;   /* of a message in snapshot mode: in the order in which they came */
   uint8_t bytes[];
 } tb__record_t;
 
@@ -66,7 +67,8 @@ typedef struct tb__recorder_topic {
   tb_bag_writer_topic_t info; /* texts of its own */
   size_t in_bag;              /* of the writer thread: index in the bag; SIZE_MAX: not there yet */
   uint64_t tried;             /* of the writer thread: messages that were handed to the bag */
-  uint32_t early;             /* by the recorder's mutex: how many are on its list `early` */
+  uint32_t state_count, state_depth; /* by the same: on the list `state`, and how many at most */
+  uint32_t early;                    /* by the recorder's mutex: how many are on its list `early` */
   _Atomic uint64_t written;
   _Atomic uint64_t waiting;
   _Atomic uint64_t lost_on_the_way;
@@ -96,6 +98,8 @@ struct tb_recorder {
   tb__record_list_t held;  /* after a tick that leads back, until the jump, or held_until_ns */
   int64_t held_until_ns;
   tb__record_list_t early;  /* latched, and here while paused or before the clock has started */
+  tb__record_t *state;      /* in snapshot mode: copies of what is latched, see recorder_state.c */
+  uint64_t serial;          /* of the last message */
   tb__record_list_t memory; /* in snapshot mode: messages and jumps until a snapshot is requested */
   tb__recorder_topic_t **topics;
   size_t topic_count;
@@ -167,6 +171,17 @@ void tb__recorder_write_event(tb_recorder_t *recorder, tb__recorder_event_t even
 void tb__recorder_write_losses(tb_recorder_t *recorder);
 /* Before the last metadata.yaml. */
 void tb__recorder_provenance_end(tb_recorder_t *recorder);
+
+/* recorder_state.c. Of a topic with these offers: how many messages are its state. */
+uint32_t tb__recorder_state_depth(const char *offers);
+/* `record` is latched. */
+void tb__recorder_state_keep_locked(tb_recorder_t *recorder, const tb__record_t *record)
+    TB_REQUIRES(recorder->mutex);
+/* Copies of what a late subscription would get before `first`, the begin of a snapshot's memory,
+ * with log times of that. NULL: nothing. */
+tb__record_t *tb__recorder_state_before_locked(tb_recorder_t *recorder, const tb__record_t *first)
+    TB_REQUIRES(recorder->mutex);
+void tb__recorder_state_free(tb_recorder_t *recorder);
 
 /* recorder_writer.c: the thread, and what its bag calls; `user` is the recorder. */
 void tb__recorder_on_split(const char *closed, const char *opened, void *user);

@@ -37,6 +37,7 @@ static bool make_room_locked(tb_recorder_t *recorder, tb__record_t *record,
 static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_message_t *message,
                                 tb__record_t *record, tb__record_t **out_pushed_out)
     TB_REQUIRES(recorder->mutex);
+static void put_state_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
 
 void tb__recorder_wake(tb_recorder_t *recorder)
 {
@@ -144,6 +145,19 @@ static void note_jump_locked(tb_recorder_t *recorder, const tb__record_t *record
   if (jump.after.ns > 0) release_early_locked(recorder, jump.after.ns);
 }
 
+/* A snapshot begins with the state that a late subscription would get there. */
+static void put_state_locked(tb_recorder_t *recorder)
+{
+  tb__record_t *state = tb__recorder_state_before_locked(recorder, recorder->memory.first);
+  while (state) {
+    tb__record_t *next = state->next;
+    state->next = NULL;
+    atomic_fetch_add(&recorder->topics[state->topic]->waiting, 1);
+    link_locked(recorder, &recorder->queue, state);
+    state = next;
+  }
+}
+
 static tb_status_t put(tb_recorder_t *recorder, tb__record_t *record, bool with_memory)
 {
   if (!record) return TB_ERR_NO_MEMORY;
@@ -151,6 +165,7 @@ static tb_status_t put(tb_recorder_t *recorder, tb__record_t *record, bool with_
   tb__mutex_lock(&recorder->mutex);
   bool stopped = recorder->stopped;
   if (!stopped && with_memory && memory->first) {
+    put_state_locked(recorder);
     list_add(&recorder->queue, memory->first, memory->last);
     *memory = (tb__record_list_t){0};
   }
@@ -358,6 +373,9 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
     drop_old_locked(recorder, record, out_pushed_out);
   if (!make_room_locked(recorder, record, out_pushed_out)) return TB_ERR_LIMIT;
   atomic_fetch_add(&topic->waiting, 1);
+  record->serial = ++recorder->serial;
+  if (message->latched && recorder->options.snapshot_mode)
+    tb__recorder_state_keep_locked(recorder, record);
   tb__record_list_t *list = list_for_locked(recorder, record);
   if (is_early) {
     list = &recorder->early;

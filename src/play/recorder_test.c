@@ -230,7 +230,7 @@ static void test_what_is_latched_does_not_use_up_the_room_for_what_is_newer(void
 static void test_what_is_latched_leaves_a_snapshot_its_newest(void **state)
 {
   (void)state;
-  start_with_cache(3000, true);
+  start_with_cache(3100, true);
   for (uint32_t i = 0; i < 20; i++)
     assert_ok(take_message(0, i, 500, 0, false));
   uint64_t kept = topic_now(0).waiting;
@@ -247,6 +247,36 @@ static void test_what_is_latched_leaves_a_snapshot_its_newest(void **state)
   stop_well();
   static const uint32_t numbers[] = {18, 19, 100, 101, 102};
   expect_numbers(numbers + (kept == 4), 5 - (kept == 4));
+}
+
+/* What a late subscription would get at their start, with its own time of publishing; once more in
+ * the next one. */
+static void test_snapshots_begin_with_what_is_latched(void **state)
+{
+  (void)state;
+  start_with_cache(3000, true);
+  assert_ok(take_latched(1, 5));
+  assert_ok(take_latched(1, 7)); /* which takes its place: a depth of 1 */
+  uint32_t number = 10, begin[2];
+  for (size_t i = 0; i < 2; i++) {
+    for (uint32_t end = number + 20; number < end; number++)
+      assert_ok(take_message(0, number, 500, 0, false));
+    begin[i] = number - (uint32_t)topic_now(0).waiting;
+    uint64_t written = status_now().written;
+    assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
+    wait_until_written(written + 1 + number - begin[i]);
+  }
+  stop_well();
+  tb_bag_reader_t *reader = read_back();
+  tb_bag_message_t message;
+  for (size_t i = 0; i < 2; i++) {
+    assert_ok(tb_bag_reader_next(reader, &message, NULL));
+    assert_int_equal(number_of(&message), 7);
+    assert_int_equal(message.log_time_ns, 2000 * S + begin[i]);
+    for (uint32_t k = begin[i]; k < 30 + 20 * i; k++)
+      expect(reader, k, 2000 * S + k, 0);
+  }
+  tb_bag_reader_close(reader);
 }
 
 static void test_snapshots_hold_the_newest(void **state)
@@ -537,6 +567,7 @@ int main(void)
       WITH_BAG(test_what_is_latched_waits_while_paused),
       WITH_BAG(test_what_is_latched_does_not_use_up_the_room_for_what_is_newer),
       WITH_BAG(test_what_is_latched_leaves_a_snapshot_its_newest),
+      WITH_BAG(test_snapshots_begin_with_what_is_latched),
       WITH_BAG(test_snapshots_hold_the_newest),
       WITH_BAG(test_snapshots_hold_the_last_seconds),
       WITH_BAG(test_a_duration_is_for_snapshots),
