@@ -468,6 +468,8 @@ static void judge_made(judge_t *judge)
   for (size_t i = 0; i < made->count; i++) {
     const tb__made_t *item = &made->items[i];
     bool is_clock = item->rule == TB__RULE_RECORDER_UNSYNCHRONIZED;
+    if (is_clock && !made->is_system_time && !made->has_hosts)
+      continue; /* nothing is on that time */
     tb__finding_input_t input = {.rule = item->rule,
                                  .kind = item->subject ? TB__SUBJECT_TOPIC
                                          : is_clock    ? TB__SUBJECT_HOST

@@ -391,7 +391,7 @@ class FindingsTest(Graph):
         self.assertIn("published by /stamper", found["stamp-other-domain"]["/simulated"])
         self.set_sim_time()  # too late for the node: its stamps are of another time base now, and /simulated is good
         found = self.audit_stamps({"mixed-time-base": ["/stamper"], "stamp-other-domain": ["/late", "/wall"],
-                                   "stamp-old": ["/simulated"]}, sampled=3)
+                                   "stamp-old": ["/simulated"], "stamp-whole-seconds": ["/simulated"]}, sampled=3)
 
     def test_what_only_ros2_has_is_refused(self):
         for words, text in ((("--wait", "1"), "of DDS"), (("--domain", "1"), "of DDS"),

@@ -78,7 +78,8 @@ class AgainstTest(CommandTest):
             if info["message_count"] == self.count:
                 break
         contract = json.loads(self.run_command("check", out, "--json").stdout)
-        self.assertEqual(contract["findings"], [])
+        rules = {finding["rule"] for finding in contract["findings"]}
+        self.assertLessEqual(rules, {"recorder-unsynchronized"})  # the host's clock may be
         self.assertEqual(contract["log_times"]["are"], "system time at reception")
         found = self.compare(out)
         self.assertTrue(found["good"])

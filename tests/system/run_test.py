@@ -177,7 +177,8 @@ class CommandOfRunTest(RunTest):
         self.assertIn(f"no process of sleep has taken the time of shm:{name} within 100ms\n", err)
         self.assertIn("the time has no publisher", err)
         self.serve("--no-topic", "--shm", name)
-        status, _, err = self.run_shm(name, "--require", "--limit", "100ms", "--", "sleep", "1000")
+        # Long enough that sleep runs: before that, its process has the caller's environment.
+        status, _, err = self.run_shm(name, "--require", "--limit", "3s", "--", "sleep", "1000")
         self.assertEqual(status, 1, err)
         self.assertRegex(err, r"(uses timebase|uses rcl)")
         status, _, err = self.run_shm(name, "--require", "--", "true")
