@@ -81,10 +81,16 @@ static tb_status_t open_node(session_t *session, const play_arguments_t *argumen
   return status;
 }
 
+static bool publishes_clock(const play_arguments_t *arguments)
+{
+  const tb_player_options_t *player = &arguments->player;
+  return !arguments->no_clock_topic &&
+         (player->clock_hz > 0 || player->clock_topics_all || arguments->clock_topics.count > 0);
+}
+
 static tb_status_t open_graph(session_t *session, const play_arguments_t *arguments,
                               tb_error_t *error)
 {
-  const tb_player_options_t *player = &arguments->player;
   tb_ros2_context_options_t context = TB_ROS2_CONTEXT_OPTIONS_INIT;
   tb_ros2_play_transport_options_t transport = TB_ROS2_PLAY_TRANSPORT_OPTIONS_INIT;
   context.has_domain_id = arguments->domain >= 0;
@@ -92,9 +98,7 @@ static tb_status_t open_graph(session_t *session, const play_arguments_t *argume
   context.prompt_acks = arguments->wait_for_acks;
   context.argc = arguments->ros.argc;
   context.argv = arguments->ros.argv;
-  transport.clock =
-      !arguments->no_clock_topic &&
-      (player->clock_hz > 0 || player->clock_topics_all || arguments->clock_topics.count > 0);
+  transport.clock = publishes_clock(arguments);
   tb_status_t status = tb_ros2_context_create(&context, &session->context, error);
   if (!status) status = open_node(session, arguments, error);
   transport.node = session->node;
@@ -157,7 +161,7 @@ static int open_transport(session_t *session, const play_arguments_t *arguments)
   return EXIT_OK;
 }
 
-static int open_player(session_t *session, const play_arguments_t *arguments)
+static int open_player(session_t *session, play_arguments_t *arguments)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_player_options_t options = arguments->player;
@@ -170,8 +174,10 @@ static int open_player(session_t *session, const play_arguments_t *arguments)
   bool is_last = session->run == session->run_count && !arguments->player.loop;
   if (arguments->screen.holds || options.keep_alive)
     options.keep_alive = session->run_count == 1 || is_last;
+  play_changes_begin(&arguments->changes, tb_bag_reader_info(session->reader), &options);
   tb_status_t status =
       tb_player_create(session->reader, &session->to, &options, &session->player, &error);
+  atomic_store(&arguments->changes.player, session->player);
   if (!status && session->node)
     status =
         tb_ros2_player_services_create(session->node, session->player, &session->services, &error);
@@ -199,7 +205,7 @@ static int count_runs(session_t *session, const play_arguments_t *arguments)
 }
 
 /* What is read before signals are caught: one that comes meanwhile ends the program. */
-static int load(session_t *session, const play_arguments_t *arguments)
+static int load(session_t *session, play_arguments_t *arguments)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = TB_OK;
@@ -208,6 +214,10 @@ static int load(session_t *session, const play_arguments_t *arguments)
     result =
         play_topics_open(session->command, arguments, (size_t)arguments->run, &session->reader);
   if (!result) result = count_runs(session, arguments);
+  if (!result)
+    result = play_changes_apply(&arguments->changes, session->command,
+                                tb_bag_reader_info(session->reader), publishes_clock(arguments),
+                                &arguments->remaps);
   if (!result && arguments->qos_path)
     status = tb_qos_overrides_load(arguments->qos_path, &session->qos, &error);
   tb_qos_overrides_set_depth_max(session->qos, arguments->depth_max);
@@ -413,7 +423,7 @@ static int open_next_run(session_t *session, const play_arguments_t *arguments)
 }
 
 /* The clock jumps back from each to the next: the next player begins with a tick of its start. */
-static int play_runs(session_t *session, const play_arguments_t *arguments)
+static int play_runs(session_t *session, play_arguments_t *arguments)
 {
   int worst = EXIT_OK;
   for (;;) {

@@ -104,6 +104,7 @@ static const struct option options[] = {
     {"progress-bar-separation-lines", required_argument, NULL, ROSBAG2_NO_EFFECT},
     {"log-level", required_argument, NULL, ROSBAG2_LOG_LEVEL},
     {"num-messages", required_argument, NULL, 'n'},
+    PLAY_CHANGE_OPTIONS,
     BAG_LIMIT_OPTIONS,
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -133,7 +134,7 @@ bool play_arguments_init(play_arguments_t *arguments, int *argc, char **argv)
     lists[i]->items = calloc((size_t)*argc + 1, sizeof *lists[i]->items);
     complete = complete && lists[i]->items;
   }
-  return complete;
+  return play_changes_init(&arguments->changes, *argc) && complete;
 }
 
 void play_arguments_fini(play_arguments_t *arguments)
@@ -146,6 +147,7 @@ void play_arguments_fini(play_arguments_t *arguments)
   free(arguments->exclude_topics.items);
   free(arguments->clock_topics.items);
   free(arguments->remaps.items);
+  play_changes_fini(&arguments->changes);
   for (size_t i = 0; i < arguments->services.count; i++)
     free((char *)(uintptr_t)arguments->services.items[i]);
   for (size_t i = 0; i < arguments->exclude_services.count; i++)
@@ -455,8 +457,8 @@ static bool parse_value(const command_t *command, int option, int argc, char **a
   case OPTION_RUN:
     return command_parse_int(command, "--run", optarg, 1, INT_MAX, &arguments->run);
   default:
-    command_bad_option(command, option, argv);
-    return false;
+    return play_changes_option(&arguments->changes, command, option, argc, argv,
+                               &arguments->player);
   }
 }
 

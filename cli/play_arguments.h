@@ -8,6 +8,7 @@
 #include "bag_limits.h"
 #include "bag_topics.h"
 #include "command.h"
+#include "play_changes.h"
 #include "play_requests.h"
 #include "play_screen.h"
 #include "ros_arguments.h"
@@ -16,6 +17,7 @@ typedef struct play_arguments {
   tb_player_options_t player;
   tb_bag_limits_t limits;
   words_t bags, topics, exclude_topics, clock_topics, remaps;
+  play_changes_t changes;
   bool wait_for_acks;
   uint64_t backlog_max;       /* bytes, where the player does not run ahead of subscriptions */
   tb_ros2_play_wait_t *waits; /* whose names are in memory of their own */

@@ -85,8 +85,10 @@ const char play_help[] =
     "cancel\n"
     "                     them and ask for their results as it was recorded, in place of\n"
     "                     publishing the topics of the action; see --service-requests-source\n"
-    "  -m, --remap A:=B...         publish A as B; any remap rule of ROS\n"
-    "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded ones\n"
+    "  -m, --remap A:=B...         publish A as B; any remap rule of ROS\n" PLAY_CHANGE_HELP
+    "  --qos-profile-overrides-path FILE   YAML: policies by topic, instead of the recorded ones; "
+    "of\n"
+    "                     /clock and /events/read_split, instead of the usual ones\n"
     "  --max-backlog SIZE          with -r max, --wait-for and a burst: how much reliable topics\n"
     "                              keep for subscriptions that have not acknowledged it before "
     "the\n"

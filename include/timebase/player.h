@@ -87,13 +87,16 @@ typedef struct tb_player_options {
    * tb_player_play plays again. tb_player_run returns after tb_player_stop. */
   bool keep_alive;
   uint8_t padding[3]; /**< not used */
+  /** Where the next message is later than this in recorded time, it is the next thing to happen:
+   * time steps forward to it, which is no jump. 0: silences last as long as they did. */
+  tb_duration_t skip_silence;
 } tb_player_options_t;
 
 /** Once, at the speed of the recording in steady time, without publishing a clock. */
 #define TB_PLAYER_OPTIONS_INIT                                                                     \
   {                                                                                                \
     1.0, 0.0, false, false, {0}, {-1}, -1, {0}, 0.001, 1000.0, NULL, 0, false, 1000, 64 << 20,     \
-        false, {1000000000}, NULL, NULL, NULL, NULL, TB_PLAYER_ORDER_RECEIVED, false,              \
+        false, {1000000000}, NULL, NULL, NULL, NULL, TB_PLAYER_ORDER_RECEIVED, false, {0},         \
     {                                                                                              \
       0                                                                                            \
     }                                                                                              \

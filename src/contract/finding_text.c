@@ -157,3 +157,19 @@ const char *tb__subject_kind_name(tb__subject_kind_t kind)
                                       "host", "process", "recording", "parameter"};
   return names[(unsigned)kind <= TB__SUBJECT_PARAMETER ? kind : 0];
 }
+
+bool tb__rule_find(const char *id, tb__rule_id_t *out)
+{
+  for (int i = 0; i < TB__RULE_COUNT; i++)
+    if (strcmp(tb__rule((tb__rule_id_t)i)->id, id) == 0) {
+      *out = (tb__rule_id_t)i;
+      return true;
+    }
+  return false;
+}
+
+const char *tb__severity_name(tb__severity_t severity)
+{
+  static const char *const names[] = {"none", "note", "warn", "error"};
+  return names[(unsigned)severity <= TB__SEVERITY_ERROR ? severity : 0];
+}

@@ -1,9 +1,13 @@
 #include "play/next_step.h"
 
+#include "base/saturate.h"
+
 static void hold_if_late_locked(tb_player_t *player, int64_t due_ns, tb__step_t *step)
     TB_REQUIRES(player->mutex);
 static void take_tick_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
 static int64_t due_locked(tb_player_t *player, const tb__step_t *step) TB_REQUIRES(player->mutex);
+static bool is_silent_locked(tb_player_t *player, const tb__step_t *step)
+    TB_REQUIRES(player->mutex);
 static bool take_play_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
 static bool take_seek_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
 static bool take_previous_locked(tb_player_t *player, tb__step_t *step) TB_REQUIRES(player->mutex);
@@ -31,6 +35,14 @@ static void take_tick_locked(tb_player_t *player, tb__step_t *step)
   step->tick = tb__flow_tick(&player->flow, step->now_ns);
 }
 
+/* The next message is further away than the options let time pass without one. */
+static bool is_silent_locked(tb_player_t *player, const tb__step_t *step)
+{
+  int64_t most_ns = player->options.skip_silence.ns;
+  return most_ns > 0 && tb__sub_saturated(player->next.time_ns,
+                                          tb__flow_time(&player->flow, step->now_ns)) > most_ns;
+}
+
 /* When the next message is due; time has its value then. */
 static int64_t due_locked(tb_player_t *player, const tb__step_t *step)
 {
@@ -40,7 +52,7 @@ static int64_t due_locked(tb_player_t *player, const tb__step_t *step)
   if (flow->anchor_steady_ns > step->now_ns) return flow->anchor_steady_ns; /* a delay */
   if (player->next.time_ns > player->backpressure.limit_ns) return TB__STEADY_NEVER;
   if (player->message.restored) return step->now_ns;
-  if (stepped || (player->control.fastest && !flow->paused)) {
+  if (stepped || (!flow->paused && (player->control.fastest || is_silent_locked(player, step)))) {
     tb__flow_skip_to(flow, player->next.time_ns, step->now_ns);
     return step->now_ns;
   }

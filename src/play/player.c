@@ -38,6 +38,8 @@ static tb_status_t check_options(const tb_play_transport_t *transport,
   if (options->start_offset.ns < 0)
     return tb_error_set(error, TB_ERR_RANGE, "start offset %s s: must not be negative",
                         tb__seconds_text(options->start_offset.ns).text);
+  if (options->skip_silence.ns < 0)
+    return tb_error_set(error, TB_ERR_RANGE, "skip_silence is negative");
   if (options->delay.ns < 0)
     return tb_error_set(error, TB_ERR_RANGE, "delay %s s: must not be negative",
                         tb__seconds_text(options->delay.ns).text);

@@ -41,6 +41,23 @@ static void test_rates(void **state)
   }
 }
 
+static void test_long_silences_are_skipped(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t messages[] = {AT(1000), AT(1010), AT(6000), AT(6100), AT(9000)};
+  fixture_t f;
+  fixture_init(&f, messages, COUNT(messages));
+  f.options.skip_silence.ns = 100 * MS;
+  assert_plays(&f, "settle @0 /a @10 /a /a @110 /a /a flush");
+  fixture_fini(&f);
+  fixture_init(&f, messages, COUNT(messages));
+  f.options.skip_silence.ns = 100 * MS;
+  f.options.clock_hz = 10;
+  assert_plays(&f,
+               "settle @0 c1000 /a @10 c1010 /a c6000 /a @100 c6090 @110 c6100 /a c9000 /a flush");
+  fixture_fini(&f);
+}
+
 static void test_a_message_has_its_tick_before_it(void **state)
 {
   (void)state;
@@ -153,6 +170,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_messages_keep_their_spacing),
       cmocka_unit_test(test_rates),
+      cmocka_unit_test(test_long_silences_are_skipped),
       cmocka_unit_test(test_a_message_has_its_tick_before_it),
       cmocka_unit_test(test_kept_messages_are_sent),
       cmocka_unit_test(test_time_zero_is_never_published),

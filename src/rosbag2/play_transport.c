@@ -20,6 +20,7 @@
 #include "rosbag2/play_acks.h"
 #include "rosbag2/play_outputs.h"
 #include "rosbag2/player_messages.h"
+#include "wire/clock_message.h"
 
 #define BATCH_MESSAGE_MAX    8192 /* bytes; larger ones fill packets by themselves */
 #define QUIET_NS             (200 * TB_NS_PER_MS) /* discovery of one process comes in one go */
@@ -71,16 +72,19 @@ static tb_status_t create_clock(tb_ros2_play_transport_t *transport, tb_error_t 
 {
   tb_ros2_node_t *node = transport->options.node;
   const char *topic = transport->options.clock_topic;
+  tb_qos_t qos = TB_QOS_INIT_CLOCK;
+  tb_qos_overrides_apply(transport->options.qos_overrides, topic ? topic : TB__CLOCK_TOPIC, &qos);
   if (!node)
-    return tb_ros2_clock_publisher_create(transport->context, topic, NULL, &transport->clock,
+    return tb_ros2_clock_publisher_create(transport->context, topic, &qos, &transport->clock,
                                           error);
-  return tb_ros2_node_create_clock_publisher(node, topic, NULL, &transport->clock, error);
+  return tb_ros2_node_create_clock_publisher(node, topic, &qos, &transport->clock, error);
 }
 
 static tb_status_t create_splits(tb_ros2_play_transport_t *transport, tb_error_t *error)
 {
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   qos.depth = 1;
+  tb_qos_overrides_apply(transport->options.qos_overrides, "/events/read_split", &qos);
   return tb_ros2_node_create_publisher(transport->options.node, "events/read_split",
                                        "rosbag2_interfaces/msg/ReadSplitEvent", &qos,
                                        &transport->splits, error);

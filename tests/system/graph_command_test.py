@@ -144,6 +144,17 @@ class NodesTest(GraphCommandTest):
         qos = "reliable, volatile, keep last 10, type std_msgs/msg/Header\n"
         self.until(["nodes"], lambda _, out, err: out.endswith(f"\n  /rosbag2_player  {qos}"))
 
+    def test_a_player_under_a_prefix_with_a_clock_of_its_own_quality(self):
+        bag = command_test.bag_make(self.folder, 1_600_000_000 * SECOND, SECOND, 1000)
+        overrides = os.path.join(self.folder, "qos.yaml")
+        with open(overrides, "w", encoding="utf-8") as file:
+            file.write("/clock:\n  reliability: reliable\n  history: keep_last\n  depth: 5\n")
+        player = self.run_command("play", bag, "--clock", "--prefix", "robot", "--qos-profile-overrides-path", overrides,
+                                  "--pause-on", "stamped")
+        player.expect(r"time .*  paused")
+        self.until(["nodes"], lambda _, out, err: out.endswith("\n  /rosbag2_player  reliable, volatile, keep last 5\n"))
+        self.until(["topic", "list"], lambda _, out, err: "/robot/stamped" in out and "\n/stamped" not in out)
+
     def test_JSON_has_all_fields(self):
         self.node("picky", "use_sim_time:=true", RELIABLE)
         self.node("old", ROS_DISTRO="humble")
