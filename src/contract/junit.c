@@ -3,8 +3,10 @@
 #include "base/no_memory.h"
 #include "contract/output_file.h"
 
-#define CASE_MAX      40000 /* bytes of a rule, after which its subjects are counted only */
-#define NAME_SHOWN    256   /* characters */
+/* Bytes of a rule, after which its subjects are counted only: all together stay below
+ * TB__REPORT_PAGE_MAX. */
+#define CASE_MAX      (1600000 / TB__RULE_COUNT)
+#define NAME_SHOWN    256 /* characters */
 #define TITLE_SHOWN   1024
 #define SUBJECTS_MOST 100
 
