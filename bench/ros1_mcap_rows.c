@@ -82,7 +82,7 @@ static void make_payloads(payload_t payloads[TYPES])
 
 static tb_reencoder_t *find(int type)
 {
-  const tb_reencoder_type_t from = {types[type].type, NULL, NULL};
+  const tb_reencoder_type_t from = {types[type].type, NULL, NULL, NULL};
   tb_reencoder_t *reencoder = NULL;
   return tb_reencoder_find(&from, NULL, 0, &reencoder, NULL) ? NULL : reencoder;
 }

@@ -110,9 +110,14 @@ static tb_status_t parse(announced_t *announced, const tb_ros1_message_type_t *t
   tb__known_definition_t *known = &announced->known;
   announced->type = strdup(type->name);
   announced->text = strdup(type->definition);
+  char *text = NULL;
   if (!announced->type || !announced->text) return TB_ERR_NO_MEMORY;
-  tb_status_t status = tb__schema_parse(type->name, TB__MESSAGE_ROS1_ENCODING, type->definition,
-                                        strlen(type->definition), &known->schema, error);
+  tb_status_t status =
+      tb__ros1_definition_of(type->name, type->md5sum, type->definition, NULL, &text, error);
+  if (!status)
+    status = tb__schema_parse(type->name, TB__MESSAGE_ROS1_ENCODING, text, strlen(text),
+                              &known->schema, error);
+  free(text);
   if (!status) status = tb__message_head_init(&known->head, known->schema, error);
   if (!status) status = tb__edge_paths_init(&known->edges, known->schema, error);
   return status;

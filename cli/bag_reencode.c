@@ -40,8 +40,11 @@ tb_reencoder_type_t bag_reencode_type(const tb_bag_topic_t *topic)
   const char *encoding = is_ros1(topic->serialization_format) ? "ros1msg"
                          : *topic->definition_encoding        ? topic->definition_encoding
                                                               : "ros2msg";
-  return (tb_reencoder_type_t){
-      .name = topic->type, .encoding = encoding, .definition = topic->definition};
+  return (tb_reencoder_type_t){.name = topic->type,
+                               .encoding = encoding,
+                               .definition = topic->definition,
+                               .md5sum =
+                                   is_ros1(topic->serialization_format) ? topic->type_hash : NULL};
 }
 
 static tb_status_t find(const bag_reencode_t *reencode, const tb_bag_topic_t *topic,

@@ -123,7 +123,8 @@ static void source_open(bridge_topic_t *topic, bridge_source_t *source)
 {
   tb_error_t error = TB_ERROR_INIT;
   bool has_text = source->definition[0] != 0;
-  tb_reencoder_type_t type = {source->type, "ros1msg", has_text ? source->definition : NULL};
+  tb_reencoder_type_t type = {source->type, "ros1msg", has_text ? source->definition : NULL,
+                              source->md5sum};
   bool was_reported = source->has_failed;
   source_close(source); /* of the one that had its place */
   tb_status_t status = tb_reencoder_find(&type, topic->folders->items, topic->folders->count,
@@ -372,7 +373,7 @@ void bridge_topic_look(bridge_topic_t *topic, const bridge_view_t *view)
 static tb_status_t open_from_ros2(bridge_topic_t *topic, const bridge_view_t *view,
                                   tb_error_t *error)
 {
-  tb_reencoder_type_t type = {topic->type, NULL, NULL};
+  tb_reencoder_type_t type = {.name = topic->type};
   tb_qos_t qos;
   offered(topic, view, &qos, &topic->is_latched);
   tb_status_t status = tb_reencoder_find(&type, topic->folders->items, topic->folders->count,

@@ -83,8 +83,13 @@ static const tb__known_definition_t *announced(topic_t *topic, uint32_t index)
   tb_error_t error = TB_ERROR_INIT;
   if (definition->is_read) return known->schema ? known : NULL;
   definition->is_read = true;
-  tb_status_t status = tb__schema_parse(type->name, "ros1msg", type->definition,
-                                        strlen(type->definition), &known->schema, &error);
+  char *text = NULL;
+  tb_status_t status =
+      tb__ros1_definition_of(type->name, type->md5sum, type->definition, NULL, &text, &error);
+  if (!status)
+    status = tb__schema_parse(type->name, TB__MESSAGE_ROS1_ENCODING, text, strlen(text),
+                              &known->schema, &error);
+  free(text);
   if (!status) status = tb__message_head_init(&known->head, known->schema, &error);
   if (!status) return known;
   text_err("timebase %s: %s: ", topic->arguments->command->name, topic->arguments->word);

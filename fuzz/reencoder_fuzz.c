@@ -73,8 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   size_t at = 1;
   bool to_ros1 = data[0] & 1;
   char *one = take_text(data, size, &at), *two = take_text(data, size, &at);
-  const tb_reencoder_type_t ros1 = {"p/T", "ros1msg", one};
-  const tb_reencoder_type_t ros2 = {"p/msg/T", data[0] & 2 ? "ros2idl" : "ros2msg", two};
+  const tb_reencoder_type_t ros1 = {"p/T", "ros1msg", one, NULL};
+  const tb_reencoder_type_t ros2 = {"p/msg/T", data[0] & 2 ? "ros2idl" : "ros2msg", two, NULL};
   tb_reencoder_t *reencoder = make(&ros1, &ros2);
   if (reencoder && to_ros1)
     check_round_trip(tb_reencoder_ros2(reencoder), tb_reencoder_ros1(reencoder), data + at,

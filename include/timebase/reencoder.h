@@ -18,6 +18,7 @@ typedef struct tb_reencoder_type {
   const char *name;       /**< "sensor_msgs/Imu" of ROS 1, "sensor_msgs/msg/Imu" of ROS 2 */
   const char *encoding;   /**< "ros1msg" is ROS 1; "ros2msg" and "ros2idl" are ROS 2 */
   const char *definition; /**< its text, with those of the types in it, as recordings have it */
+  const char *md5sum;     /**< of ROS 1, as its connection has it; NULL: not known */
 } tb_reencoder_type_t;
 
 TB_BEGIN_DECLS
@@ -47,6 +48,8 @@ TB_INLINE TB_WARN_UNUSED tb_status_t tb_reencoder_create(const tb_reencoder_type
  * A definition of ROS 2 is looked for as tb_message_definition_find does, with `folders`. One of
  * ROS 1, and one of ROS 2 that is nowhere, is derived from the other text
  * (tb_reencoder_is_derived), with its comments and constants, and its names as they are.
+ * Where ROS 1's text has another sum than `from->md5sum` (it is empty, cut or mangled), and a
+ * definition with that sum is installed, in `folders` or built in, that is used.
  * `from->definition` may be NULL, and "" of ROS 2: then ROS 2's is looked for, and ROS 1's derived
  * from that; so may `from->encoding` then: "a/msg/B" is of ROS 2, "a/B" of ROS 1.
  *

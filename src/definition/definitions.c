@@ -13,6 +13,8 @@ struct tb__definition_entry {
   tb__definition_entry_t *next; /* of the same bucket */
   tb__definitions_t *of;
   char *type, *type_hash, *recorded, *recorded_encoding, *described;
+  bool is_ros1; /* no definition of ROS 2 knows the bytes of its messages: */
+  char *ros1;   /* what is used in the place of the recorded text, or NULL */
   tb__known_definition_t *known[ORIGINS]; /* made when they are first needed */
   bool is_looked_for[ORIGINS];
   tb__definition_origin_t origin; /* the current one; UNKNOWN: before the first */
@@ -83,14 +85,12 @@ static tb_status_t look_at(tb__definition_entry_t *entry, tb__definition_origin_
   tb__definition_t found;
   tb__definition_request_t request = {
       .type = entry->type,
-      .recorded = entry->recorded,
-      .recorded_encoding = entry->recorded_encoding,
+      .recorded = entry->is_ros1 ? entry->ros1 : entry->recorded,
+      .recorded_encoding = entry->is_ros1 ? TB__MESSAGE_ROS1_ENCODING : entry->recorded_encoding,
       .described = entry->described,
       .places = {of->prefixes, (const char *const *)of->folders, of->folder_count}};
   if (entry->is_looked_for[origin]) return TB_OK;
-  /* Of a message of ROS 1, no definition of ROS 2 knows the bytes. */
-  entry->is_looked_for[origin] = origin != TB__DEFINITION_RECORDING &&
-                                 strcmp(entry->recorded_encoding, TB__MESSAGE_ROS1_ENCODING) == 0;
+  entry->is_looked_for[origin] = origin != TB__DEFINITION_RECORDING && entry->is_ros1;
   if (entry->is_looked_for[origin]) return TB_OK;
   tb_status_t status = tb__definition_resolve_at(&request, origin, &found);
   if (status == TB_ERR_NO_MEMORY) return status;
@@ -242,8 +242,26 @@ static void entry_destroy(tb__definition_entry_t *entry)
   free(entry->type_hash);
   free(entry->recorded);
   free(entry->recorded_encoding);
+  free(entry->ros1);
   free(entry->described);
   free(entry);
+}
+
+/* Its connection's definition, or a known one that has the md5sum. */
+static tb_status_t find_ros1(tb__definition_entry_t *entry)
+{
+  const tb__definitions_t *of = entry->of;
+  const tb__definition_places_t places = {of->prefixes, (const char *const *)of->folders,
+                                          of->folder_count};
+  tb_error_t error = TB_ERROR_INIT;
+  entry->is_ros1 = strcmp(entry->recorded_encoding, TB__MESSAGE_ROS1_ENCODING) == 0 ||
+                   tb__is_md5sum(entry->type_hash);
+  if (!entry->is_ros1) return TB_OK;
+  tb_status_t status = tb__ros1_definition_of(entry->type, entry->type_hash, entry->recorded,
+                                              &places, &entry->ros1, &error);
+  if (status == TB_ERR_NO_MEMORY) return status;
+  if (status) note(entry, error.text);
+  return TB_OK;
 }
 
 static tb_status_t entry_create(tb__definitions_t *of, const tb__definition_key_t *key,
@@ -258,7 +276,8 @@ static tb_status_t entry_create(tb__definitions_t *of, const tb__definition_key_
   entry->recorded = strdup(or_empty(key->recorded));
   entry->recorded_encoding = strdup(or_empty(key->recorded_encoding));
   bool is_whole = entry->type && entry->type_hash && entry->recorded && entry->recorded_encoding;
-  tb_status_t status = is_whole ? advance(entry) : TB_ERR_NO_MEMORY;
+  tb_status_t status = is_whole ? find_ros1(entry) : TB_ERR_NO_MEMORY;
+  if (!status) status = advance(entry);
   if (status)
     entry_destroy(entry);
   else

@@ -45,6 +45,29 @@ static tb__definition_entry_t *get(tb__definitions_t *definitions, const tb__def
   return entry;
 }
 
+/* Of ROS 1, also where the recording has no text and so no encoding. */
+static void test_a_connection_is_known_by_its_md5sum(void **state)
+{
+  (void)state;
+  static const uint8_t int8[] = {7};
+  tb__definitions_t *definitions = create(NULL, NULL, 0);
+  tb__definition_key_t key = {.type = "std_msgs/Int8",
+                              .type_hash = "27ffa0c9c4b8fb8492252bcad9e5c57b",
+                              .recorded = "",
+                              .recorded_encoding = ""};
+  assert_non_null(tb__definition_entry_fit(get(definitions, &key), int8, sizeof int8));
+  key.recorded = "int9 data\n";
+  key.recorded_encoding = "ros1msg";
+  assert_non_null(tb__definition_entry_fit(get(definitions, &key), int8, sizeof int8));
+  key.type_hash = "27ffa0c9c4b8fb8492252bcad9e5c57c";
+  assert_null(tb__definition_entry_fit(get(definitions, &key), int8, sizeof int8));
+  key.recorded = "";
+  tb__definition_entry_t *entry = get(definitions, &key);
+  assert_null(tb__definition_entry_fit(entry, int8, sizeof int8));
+  assert_non_null(strstr(tb__definition_entry_note(entry), "none with its md5sum"));
+  tb__definitions_destroy(definitions);
+}
+
 static void test_a_type_is_looked_for_once(void **state)
 {
   (void)state;
@@ -182,6 +205,7 @@ static void test_a_folder_after_what_is_installed(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_connection_is_known_by_its_md5sum),
       cmocka_unit_test(test_a_type_is_looked_for_once),
       cmocka_unit_test(test_what_does_not_fit_is_left_for_the_next),
       cmocka_unit_test(test_a_first_message_of_garbage_is_not_the_end),

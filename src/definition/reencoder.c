@@ -8,6 +8,7 @@
 #include "base/sized.h"
 #include "definition/message_definition.h"
 #include "definition/reencode.h"
+#include "definition/resolve.h"
 #include "definition/ros1_text.h"
 
 /* A type, with what belongs to it. */
@@ -66,30 +67,28 @@ static const char *encoding_of(const tb_reencoder_type_t *type)
   return ""; /* parsing names it */
 }
 
-static tb_status_t side_copy(side_t *side, const tb_reencoder_type_t *type, tb_error_t *error)
+static tb_status_t side_copy(side_t *side, const tb_reencoder_type_t *type,
+                             const tb__definition_places_t *places, tb_error_t *error)
 {
-  return side_init(side, type->name, encoding_of(type), strdup(type->definition), error);
+  char *text = NULL;
+  if (!is_ros1(type) || !places)
+    return side_init(side, type->name, encoding_of(type), strdup(type->definition), error);
+  tb_status_t status =
+      tb__ros1_definition_of(type->name, type->md5sum, type->definition, places, &text, error);
+  return status ? status : side_init(side, type->name, TB__MESSAGE_ROS1_ENCODING, text, error);
 }
 
 /* --- counterparts --- */
 
-typedef struct places {
-  const char *const *folders;
-  size_t folder_count;
-} places_t;
-
 /* Found files that are wrong leave it to the next place, and are named if there is none. */
-static tb_status_t find_ros2(side_t *side, const char *name, const places_t *places,
+static tb_status_t find_ros2(side_t *side, const char *name, const tb__definition_places_t *places,
                              tb_error_t *error)
 {
   tb__found_definition_t found;
   tb_error_t first = TB_ERROR_INIT;
-  const tb__definition_places_t where = {.prefixes = getenv("AMENT_PREFIX_PATH"),
-                                         .folders = places->folders,
-                                         .folder_count = places->folder_count};
   for (int origin = TB__DEFINITION_INSTALLED; origin <= TB__DEFINITION_BUILT_IN; origin++) {
     tb_status_t status =
-        tb__message_definition_find(name, (tb__definition_origin_t)origin, &where, &found);
+        tb__message_definition_find(name, (tb__definition_origin_t)origin, places, &found);
     if (status == TB_ERR_NO_MEMORY) return tb__no_memory_for(error, "message definition");
     if (status) continue;
     side_fini(side);
@@ -113,7 +112,8 @@ static tb_status_t derive_ros2(tb_reencoder_t *reencoder, const char *name, tb_e
                 : side_init(&reencoder->ros2, name, TB__MESSAGE_DEFINITION_ENCODING, text, error);
 }
 
-static tb_status_t find_counterpart_in_ros2(tb_reencoder_t *reencoder, const places_t *places,
+static tb_status_t find_counterpart_in_ros2(tb_reencoder_t *reencoder,
+                                            const tb__definition_places_t *places,
                                             tb_error_t *error)
 {
   char name[TB__DEFINITION_NAME_SIZE];
@@ -178,7 +178,7 @@ static tb_status_t find_counterpart_in_ros1(tb_reencoder_t *reencoder, tb_error_
 
 /* Neither text is known: that of ROS 2 is looked for. */
 static tb_status_t find_both(tb_reencoder_t *reencoder, const tb_reencoder_type_t *from,
-                             const places_t *places, tb_error_t *error)
+                             const tb__definition_places_t *places, tb_error_t *error)
 {
   char name[TB__DEFINITION_NAME_SIZE];
   bool is_name = is_ros1(from) ? tb__ros2_name_of(from->name, name)
@@ -205,7 +205,7 @@ static tb_status_t plan(tb_reencoder_t *reencoder, bool to_ros1, tb_error_t *err
 /* A text that a recording has is wrong: it leaves it to the next place, and is named where there is
  * none. */
 static tb_status_t find_instead(tb_reencoder_t *reencoder, const tb_reencoder_type_t *from,
-                                const places_t *places, tb_status_t failed)
+                                const tb__definition_places_t *places, tb_status_t failed)
 {
   side_fini(&reencoder->ros2);
   reencoder->ros2 = (side_t){.schema = NULL};
@@ -214,16 +214,18 @@ static tb_status_t find_instead(tb_reencoder_t *reencoder, const tb_reencoder_ty
 }
 
 static tb_status_t make(tb_reencoder_t *reencoder, const tb_reencoder_type_t *from,
-                        const tb_reencoder_type_t *to, const places_t *places, tb_error_t *error)
+                        const tb_reencoder_type_t *to, const tb__definition_places_t *places,
+                        tb_error_t *error)
 {
   bool to_ros1 = !is_ros1(from);
   side_t *its = to_ros1 ? &reencoder->ros2 : &reencoder->ros1;
   side_t *other = to_ros1 ? &reencoder->ros1 : &reencoder->ros2;
   reencoder->from = its;
-  if (!to && (!from->definition || (!from->definition[0] && to_ros1)))
+  bool is_given = from->definition && (from->definition[0] || !to_ros1);
+  if (!to && !is_given && (to_ros1 || !tb__is_md5sum(from->md5sum)))
     return find_both(reencoder, from, places, error);
-  tb_status_t status = side_copy(its, from, error);
-  if (!status && to) return side_copy(other, to, error);
+  tb_status_t status = side_copy(its, from, places, error);
+  if (!status && to) return side_copy(other, to, NULL, error);
   if (!status)
     return to_ros1 ? find_counterpart_in_ros1(reencoder, error)
                    : find_counterpart_in_ros2(reencoder, places, error);
@@ -233,7 +235,8 @@ static tb_status_t make(tb_reencoder_t *reencoder, const tb_reencoder_type_t *fr
 }
 
 static tb_status_t create(const tb_reencoder_type_t *from, const tb_reencoder_type_t *to,
-                          const places_t *places, tb_reencoder_t **out, tb_error_t *error)
+                          const tb__definition_places_t *places, tb_reencoder_t **out,
+                          tb_error_t *error)
 {
   tb_reencoder_t *reencoder = calloc(1, sizeof *reencoder);
   if (!reencoder) return tb__no_memory_for(error, "re-encoder");
@@ -276,7 +279,8 @@ tb_status_t tb_reencoder_find_sized(const tb_reencoder_type_t *from, size_t from
   if (!from || !from->name || (from->definition && !from->encoding) ||
       (!folders && folder_count > 0) || !out)
     return tb__null_argument(error, "tb_reencoder_find");
-  return create(from, NULL, &(places_t){folders, folder_count}, out, error);
+  const tb__definition_places_t places = {getenv("AMENT_PREFIX_PATH"), folders, folder_count};
+  return create(from, NULL, &places, out, error);
 }
 
 void tb_reencoder_destroy(tb_reencoder_t *reencoder)

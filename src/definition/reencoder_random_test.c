@@ -233,7 +233,7 @@ static void test_random_round_trip(void **state)
       const void *cdr = NULL;
       size_t size = 0;
       make_definition();
-      const tb_reencoder_type_t type = {"p/T", "ros1msg", made.text};
+      const tb_reencoder_type_t type = {"p/T", "ros1msg", made.text, NULL};
       if (tb_reencoder_find(&type, NULL, 0, &to, &error)) fail_msg("%s\n%s", error.text, made.text);
       assert_true(tb_reencoder_is_derived(to));
       if (tb_reencoder_find(tb_reencoder_ros2(to), NULL, 0, &back, &error))

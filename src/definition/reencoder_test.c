@@ -13,7 +13,8 @@
 
 static tb_reencoder_t *create(const char *ros1, const char *ros2, bool to_ros1)
 {
-  const tb_reencoder_type_t one = {"p/T", "ros1msg", ros1}, two = {"p/msg/T", "ros2msg", ros2};
+  const tb_reencoder_type_t one = {"p/T", "ros1msg", ros1, NULL},
+                            two = {"p/msg/T", "ros2msg", ros2, NULL};
   tb_reencoder_t *reencoder = NULL;
   tb_error_t error = TB_ERROR_INIT;
   if (tb_reencoder_create(to_ros1 ? &two : &one, to_ros1 ? &one : &two, &reencoder, &error))
@@ -23,7 +24,7 @@ static tb_reencoder_t *create(const char *ros1, const char *ros2, bool to_ros1)
 
 static tb_reencoder_t *find(const char *name, const char *encoding, const char *definition)
 {
-  const tb_reencoder_type_t type = {name, encoding, definition};
+  const tb_reencoder_type_t type = {name, encoding, definition, NULL};
   tb_reencoder_t *reencoder = NULL;
   tb_error_t error = TB_ERROR_INIT;
   if (tb_reencoder_find(&type, NULL, 0, &reencoder, &error)) fail_msg("%s", error.text);
@@ -54,7 +55,8 @@ static void assert_run_fails(tb_reencoder_t *reencoder, const void *bytes, size_
 
 static void assert_refused(const char *ros1, const char *ros2, const char *text)
 {
-  const tb_reencoder_type_t one = {"p/T", "ros1msg", ros1}, two = {"p/msg/T", "ros2msg", ros2};
+  const tb_reencoder_type_t one = {"p/T", "ros1msg", ros1, NULL},
+                            two = {"p/msg/T", "ros2msg", ros2, NULL};
   tb_reencoder_t *reencoder = NULL;
   tb_error_t error = TB_ERROR_INIT;
   assert_status(tb_reencoder_create(&one, &two, &reencoder, &error), TB_ERR_UNSUPPORTED);
@@ -231,13 +233,56 @@ static void test_too_many_fields(void **state)
     strcat(text, section);
   }
   strcat(text, RULE "MSG: p/U\nint8 z\n");
-  const tb_reencoder_type_t one = {"p/T0", "ros1msg", text}, two = {"p/msg/T0", "ros2msg", text};
+  const tb_reencoder_type_t one = {"p/T0", "ros1msg", text, NULL},
+                            two = {"p/msg/T0", "ros2msg", text, NULL};
   tb_reencoder_t *reencoder = NULL;
   assert_status(tb_reencoder_create(&one, &two, &reencoder, NULL), TB_ERR_LIMIT);
   assert_status(tb_reencoder_create(&one, &one, &reencoder, NULL), TB_ERR_UNSUPPORTED);
 }
 
 /* --- counterparts --- */
+
+#define TF_SUM    "94810edda583a504dfda3829e70d7eec"
+#define POINT_SUM "4a842b65f413084dc2b10fb484ea7f17"
+#define EMPTY_SUM "d41d8cd98f00b204e9800998ecf8427e"
+
+/* Connections as they are recorded: their text is empty, mangled or cut, but their sum is right. */
+static void test_definitions_that_are_not_those_of_their_sum(void **state)
+{
+  (void)state;
+  static const struct {
+    tb_reencoder_type_t type;
+    const char *ros2; /* NULL: TB_ERR_NOT_FOUND */
+  } cases[] = {
+      {{"geometry_msgs/Point", "ros1msg", "", POINT_SUM}, "geometry_msgs/msg/Point"},
+      {{"geometry_msgs/Point", "ros1msg", NULL, POINT_SUM}, "geometry_msgs/msg/Point"},
+      {{"geometry_msgs/Point", "ros1msg", "# x,\note y\nfloat64 x\n", POINT_SUM},
+       "geometry_msgs/msg/Point"},
+      {{"geometry_msgs/Point", "ros1msg", "float32 x\n", POINT_SUM}, "geometry_msgs/msg/Point"},
+      {{"tf/tfMessage", "ros1msg", "", TF_SUM}, "tf2_msgs/msg/TFMessage"},
+      {{"tf/tfMessage", "ros1msg", "geometry_msgs/TransformStamped[] transforms\n", TF_SUM},
+       "tf2_msgs/msg/TFMessage"},
+      {{"std_msgs/Empty", "ros1msg", "", EMPTY_SUM}, "std_msgs/msg/Empty"},
+      {{"a/Own", "ros1msg", "int8 a\n", POINT_SUM}, "a/msg/Own"}, /* there is no other */
+      {{"a/Own", "ros1msg", "", POINT_SUM}, NULL},
+      {{"geometry_msgs/Point", "ros1msg", "", TF_SUM}, NULL},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tb_reencoder_t *reencoder = NULL;
+    tb_error_t error = TB_ERROR_INIT;
+    tb_status_t status = tb_reencoder_find(&cases[i].type, NULL, 0, &reencoder, &error);
+    if (!cases[i].ros2) {
+      assert_status(status, TB_ERR_NOT_FOUND);
+      assert_non_null(strstr(error.text, "none with its md5sum"));
+      continue;
+    }
+    if (status) fail_msg("case %zu: %s", i, error.text);
+    assert_string_equal(tb_reencoder_ros2(reencoder)->name, cases[i].ros2);
+    if (strcmp(cases[i].type.name, "a/Own") != 0)
+      assert_string_equal(tb_reencoder_md5sum(reencoder), cases[i].type.md5sum);
+    tb_reencoder_destroy(reencoder);
+  }
+}
 
 static void test_counterparts_are_found(void **state)
 {
@@ -297,14 +342,16 @@ static void test_no_counterpart(void **state)
     tb_reencoder_type_t type;
     tb_status_t status;
   } types[] = {
-      {{"no_such_package/msg/T", NULL, NULL}, TB_ERR_NOT_FOUND},
-      {{"no_such_package/T", NULL, NULL}, TB_ERR_NOT_FOUND},
-      {{"std_msgs/srv/T", "ros2msg", "int32 a\n"}, TB_ERR_UNSUPPORTED},
-      {{"std_msgs/msg/Wide", "ros2msg", "wstring a\n"}, TB_ERR_CORRUPT},
-      {{"rosgraph_msgs/Log", "ros1msg", "Header header\nbyte level\n" HEADER}, TB_ERR_UNSUPPORTED},
-      {{"std_msgs/String", "ros1msg", "int32 data\n"}, TB_ERR_UNSUPPORTED},
-      {{"rcl_interfaces/msg/Log", NULL, NULL}, TB_ERR_UNSUPPORTED},
-      {{"std_msgs/String", "json", "{}"}, TB_OK}, /* what is wrong leaves it to the next place */
+      {{"no_such_package/msg/T", NULL, NULL, NULL}, TB_ERR_NOT_FOUND},
+      {{"no_such_package/T", NULL, NULL, NULL}, TB_ERR_NOT_FOUND},
+      {{"std_msgs/srv/T", "ros2msg", "int32 a\n", NULL}, TB_ERR_UNSUPPORTED},
+      {{"std_msgs/msg/Wide", "ros2msg", "wstring a\n", NULL}, TB_ERR_CORRUPT},
+      {{"rosgraph_msgs/Log", "ros1msg", "Header header\nbyte level\n" HEADER, NULL},
+       TB_ERR_UNSUPPORTED},
+      {{"std_msgs/String", "ros1msg", "int32 data\n", NULL}, TB_ERR_UNSUPPORTED},
+      {{"rcl_interfaces/msg/Log", NULL, NULL, NULL}, TB_ERR_UNSUPPORTED},
+      {{"std_msgs/String", "json", "{}", NULL},
+       TB_OK}, /* what is wrong leaves it to the next place */
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     tb_reencoder_t *reencoder = NULL;
@@ -319,6 +366,7 @@ static void test_no_counterpart(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_definitions_that_are_not_those_of_their_sum),
       cmocka_unit_test(test_to_ros2),
       cmocka_unit_test(test_to_ros1),
       cmocka_unit_test(test_big_endian),

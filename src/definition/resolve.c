@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/no_memory.h"
+#include "definition/ros1_text.h"
 
 const char *tb__definition_origin_text(tb__definition_origin_t origin)
 {
@@ -69,6 +70,76 @@ tb_status_t tb__definition_resolve_at(const tb__definition_request_t *request,
   default:
     return find(request, origin, out);
   }
+}
+
+/* --- connections of ROS 1 --- */
+
+bool tb__is_md5sum(const char *hash)
+{
+  return hash && strlen(hash) == TB__MD5_TEXT_SIZE - 1 &&
+         strspn(hash, "0123456789abcdef") == TB__MD5_TEXT_SIZE - 1;
+}
+
+static bool has_sum(const char *type, const char *text, const char *md5sum)
+{
+  char sum[TB__MD5_TEXT_SIZE];
+  return !tb__ros1_md5sum(type, text, sum, NULL) && strcmp(sum, md5sum) == 0;
+}
+
+/* ROS 2's text as ROS 1 has it, if that has the sum: with ROS 1's own types, or as it is. */
+static tb_status_t change_to_ros1(const char *type, const char *md5sum, const char *ros2,
+                                  char **out)
+{
+  for (int own = 1; own >= 0; own--) {
+    char *text = NULL;
+    tb_status_t status = tb__ros2_text_to_ros1(type, ros2, own, &text, NULL);
+    if (status) return status;
+    if (has_sum(type, text, md5sum)) {
+      *out = text;
+      return TB_OK;
+    }
+    free(text);
+  }
+  return TB_ERR_NOT_FOUND;
+}
+
+static tb_status_t find_by_sum(const char *type, const char *md5sum,
+                               const tb__definition_places_t *places, char **out)
+{
+  char name[TB__DEFINITION_NAME_SIZE];
+  tb_status_t status = TB_ERR_NOT_FOUND;
+  if (!tb__ros2_name_of(type, name)) return status;
+  for (int origin = TB__DEFINITION_INSTALLED;
+       origin <= TB__DEFINITION_BUILT_IN && status != TB_OK && status != TB_ERR_NO_MEMORY;
+       origin++) {
+    tb__found_definition_t found = {.text = NULL};
+    status = tb__message_definition_find(name, (tb__definition_origin_t)origin, places, &found);
+    if (!status && strcmp(found.encoding, TB__MESSAGE_DEFINITION_ENCODING) != 0)
+      status = TB_ERR_NOT_FOUND; /* an .idl file has other comments and constants */
+    if (!status) status = change_to_ros1(type, md5sum, found.text, out);
+    free(found.text);
+  }
+  return status;
+}
+
+tb_status_t tb__ros1_definition_of(const char *type, const char *md5sum, const char *text,
+                                   const tb__definition_places_t *places, char **out,
+                                   tb_error_t *error)
+{
+  static const tb__definition_places_t nowhere = {.prefixes = NULL};
+  tb_status_t status = TB_ERR_NOT_FOUND;
+  bool is_known = tb__is_md5sum(md5sum);
+  if (!text) text = "";
+  bool fits = !is_known || has_sum(type, text, md5sum);
+  if (!fits) status = find_by_sum(type, md5sum, places ? places : &nowhere, out);
+  if (!status) return TB_OK;
+  if (status == TB_ERR_NO_MEMORY) return tb__no_memory_for(error, "message definition");
+  if (!fits && !*text)
+    return tb_error_set(error, TB_ERR_NOT_FOUND,
+                        "definition of %.150s: it is empty, and none with its md5sum %s is known",
+                        type, md5sum);
+  *out = strdup(*text || !is_known ? text : "\n"); /* a type without fields */
+  return *out ? TB_OK : tb__no_memory_for(error, "message definition");
 }
 
 tb_status_t tb__definition_resolve(const tb__definition_request_t *request, tb__definition_t *out,

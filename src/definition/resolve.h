@@ -32,6 +32,18 @@ tb_status_t tb__definition_resolve_at(const tb__definition_request_t *request,
                                       tb__definition_origin_t origin,
                                       tb__definition_t *out) TB_WARN_UNUSED;
 
+/* Whether a hash is ROS 1's md5sum of a type. */
+TB_PRIVATE_API bool tb__is_md5sum(const char *hash);
+
+/* What a connection of ROS 1 announces, to be freed: `text`, unless its md5sum is another than
+ * `md5sum` and a definition that has that one is in the places (NULL: none) or built in, as ROS 1
+ * has it. `md5sum` may be NULL or no sum: not known. TB_ERR_NOT_FOUND: the text is empty, which is
+ * not the sum's, and there is no other. TB_ERR_NO_MEMORY. [file system] */
+TB_PRIVATE_API tb_status_t tb__ros1_definition_of(const char *type, const char *md5sum,
+                                                  const char *text,
+                                                  const tb__definition_places_t *places, char **out,
+                                                  tb_error_t *error) TB_WARN_UNUSED;
+
 /* "the recording", "a node", "AMENT_PREFIX_PATH", "--definitions", "built in", "definition
  * unknown". */
 TB_PRIVATE_API const char *tb__definition_origin_text(tb__definition_origin_t origin);

@@ -73,13 +73,16 @@ end:
 static tb_status_t reencoding(void)
 {
   static const tb_reencoder_type_t types[] = {
-      {"sensor_msgs/msg/CameraInfo", NULL, NULL},
+      {"sensor_msgs/msg/CameraInfo", NULL, NULL, NULL},
       {"p/T", "ros1msg",
        "Header h\nduration[] d\nU u\n" RULE "MSG: p/U\nstring s\n" RULE
-       "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n"},
-      {"p/msg/T", "ros2idl", "module p { module msg { struct T { string a; double b[3]; }; }; };"},
-      {"sensor_msgs/Imu", "ros1msg", "int8 a\n"},
-      {"p/T", "ros1msg", "uint8[] a\n"},
+       "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n",
+       NULL},
+      {"p/msg/T", "ros2idl", "module p { module msg { struct T { string a; double b[3]; }; }; };",
+       NULL},
+      {"sensor_msgs/Imu", "ros1msg", "int8 a\n", NULL},
+      {"p/T", "ros1msg", "uint8[] a\n", NULL},
+      {"std_msgs/Int8", "ros1msg", "", "27ffa0c9c4b8fb8492252bcad9e5c57b"},
   };
   static const uint8_t message[1000] = {0xe4, 3};
   tb_status_t status = TB_OK;

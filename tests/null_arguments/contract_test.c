@@ -65,8 +65,9 @@ static void test_metrics_server(void **state)
 static void test_reencoder(void **state)
 {
   (void)state;
-  const tb_reencoder_type_t type = {"std_msgs/String", "ros1msg", "string data\n"}, none = {0};
-  const tb_reencoder_type_t bare = {"std_msgs/String", NULL, "string data\n"};
+  const tb_reencoder_type_t type = {"std_msgs/String", "ros1msg", "string data\n", NULL},
+                            none = {0};
+  const tb_reencoder_type_t bare = {"std_msgs/String", NULL, "string data\n", NULL};
   REFUSED(tb_reencoder_create_sized(NULL, sizeof type, &type, sizeof type, ANY, NULL));
   REFUSED(tb_reencoder_create_sized(&type, sizeof type, NULL, sizeof type, ANY, NULL));
   REFUSED(tb_reencoder_create(&none, &type, ANY, NULL));
