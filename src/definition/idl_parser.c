@@ -394,11 +394,11 @@ static tb_status_t take_declaration(idl_parser_t *parser, unsigned depth)
   return status ? status : expect(parser, ";");
 }
 
-tb_status_t tb__idl_parse(tb__schema_builder_t *builder, size_t end)
+tb_status_t tb__idl_parse(tb__schema_builder_t *builder, size_t begin, size_t end)
 {
   idl_parser_t parser = {.builder = builder};
   tb_status_t status = TB_OK;
-  tb__idl_tokens_init(&parser.tokens, builder->text->text, end);
+  tb__idl_tokens_init(&parser.tokens, builder->text->text, begin, end);
   while (!status && parser.tokens.kind != TB__IDL_END)
     status = take_declaration(&parser, 0);
   free(parser.constants);

@@ -110,9 +110,9 @@ void tb__idl_tokens_next(tb__idl_tokens_t *tokens)
   tokens->length = end - at;
 }
 
-void tb__idl_tokens_init(tb__idl_tokens_t *tokens, const char *text, size_t size)
+void tb__idl_tokens_init(tb__idl_tokens_t *tokens, const char *text, size_t begin, size_t end)
 {
-  *tokens = (tb__idl_tokens_t){.text = text, .size = size};
+  *tokens = (tb__idl_tokens_t){.text = text, .size = end, .at = begin};
   tb__idl_tokens_next(tokens);
 }
 

@@ -22,7 +22,7 @@ typedef struct tb__idl_tokens {
   size_t at, length;
 } tb__idl_tokens_t;
 
-void tb__idl_tokens_init(tb__idl_tokens_t *tokens, const char *text, size_t size);
+void tb__idl_tokens_init(tb__idl_tokens_t *tokens, const char *text, size_t begin, size_t end);
 void tb__idl_tokens_next(tb__idl_tokens_t *tokens);
 bool tb__idl_tokens_is(const tb__idl_tokens_t *tokens, const char *word);
 

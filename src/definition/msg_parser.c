@@ -14,6 +14,7 @@ typedef struct msg_parser {
   char package[TB__SCHEMA_NAME_MAX + 1];
   char interface[TB__SCHEMA_NAME_MAX + 1]; /* a service or an action whose part is read; "": none */
   const char *const *parts;                /* of it, that are still to come */
+  bool is_left_out;                        /* a section whose heading has no name */
 } msg_parser_t;
 
 static const char *const service_parts[] = {"_Request", "_Response", NULL};
@@ -222,6 +223,30 @@ static tb_status_t take_field(msg_parser_t *parser)
   return TB_OK;
 }
 
+/* --- names --- */
+
+#define EVENT      "_Event"
+#define SEND_GOAL  "_SendGoal"
+#define GET_RESULT "_GetResult"
+
+/* How much of the name of a type is that of the action which it is made of; 0: it is of none. */
+static size_t action_length(const char *type)
+{
+  static const char *const ends[] = {SEND_GOAL EVENT, GET_RESULT EVENT, "_FeedbackMessage"};
+  size_t length = strlen(type);
+  for (size_t i = 0; strstr(type, "/action/") && i < sizeof ends / sizeof *ends; i++) {
+    size_t end = strlen(ends[i]);
+    if (length > end && strcmp(type + length - end, ends[i]) == 0) return length - end;
+  }
+  return 0;
+}
+
+static bool is_event_of_service(const char *type)
+{
+  size_t length = strlen(type), end = strlen(EVENT);
+  return length > end && strstr(type, "/srv/") && strcmp(type + length - end, EVENT) == 0;
+}
+
 /* --- sections --- */
 
 static tb_status_t add_name(msg_parser_t *parser, const char *name, size_t begin, uint32_t *out)
@@ -244,6 +269,42 @@ static tb_status_t begin_part(msg_parser_t *parser, size_t begin)
   return status ? status : tb__schema_builder_type(parser->builder, index, begin);
 }
 
+/* Of the service or action that the builder's type is made of, whose name the text lacks. */
+static tb_status_t begin_own(msg_parser_t *parser, const char *const *parts)
+{
+  const char *root = parser->builder->text->type;
+  size_t length = action_length(root);
+  if (is_event_of_service(root)) length = strlen(root) - strlen(EVENT);
+  if (length == 0)
+    return fail(parser, parser->line, TB_ERR_UNSUPPORTED,
+                "a service or an action, and not a message");
+  snprintf(parser->interface, sizeof parser->interface, "%.*s", (int)length, root);
+  parser->parts = parts;
+  return begin_part(parser, parser->line);
+}
+
+static bool has_parts(const msg_parser_t *parser)
+{
+  msg_parser_t ahead = *parser;
+  while (line_next(&ahead)) {
+    if (tb__is_rule(ahead.text + ahead.line, ahead.line_end - ahead.line)) return false;
+    if (accept(&ahead, "---")) return true;
+  }
+  return false;
+}
+
+/* What has no heading. */
+static tb_status_t begin_root(msg_parser_t *parser)
+{
+  const char *root = parser->builder->text->type;
+  uint32_t name = 0;
+  bool is_action = action_length(root) > 0;
+  if ((is_action || is_event_of_service(root)) && has_parts(parser))
+    return begin_own(parser, is_action ? action_parts : service_parts);
+  tb_status_t status = add_name(parser, root, 0, &name);
+  return status ? status : tb__schema_builder_type(parser->builder, name, 0);
+}
+
 /* After "SRV:" or "ACTION:": "package/srv/Name". Its parts follow, with lines of "---" between
  * them. */
 static tb_status_t take_interface(msg_parser_t *parser, const char *const *parts)
@@ -251,6 +312,7 @@ static tb_status_t take_interface(msg_parser_t *parser, const char *const *parts
   uint32_t name = 0;
   skip_spaces(parser);
   size_t begin = parser->at;
+  if (peek(parser) == '\n') return begin_own(parser, parts);
   tb_status_t status = take_name(parser, &name);
   if (status) return status;
   snprintf(parser->interface, sizeof parser->interface, "%s", parser->builder->names + name);
@@ -260,18 +322,28 @@ static tb_status_t take_interface(msg_parser_t *parser, const char *const *parts
   return begin_part(parser, begin);
 }
 
-/* After a line of '=': "MSG: package/Name". */
+/* After a line of '=': "MSG: package/Name". It may be empty. */
 static tb_status_t take_heading(msg_parser_t *parser)
 {
   uint32_t name = 0;
+  bool is_first = parser->builder->type_count == 0;
   if (!line_next(parser)) return TB_OK;
   skip_spaces(parser);
+  if (peek(parser) == '\n') return TB_OK;
+  if (tb__is_rule(parser->text + parser->line, parser->line_end - parser->line)) {
+    parser->next = parser->line;
+    return TB_OK;
+  }
   parser->interface[0] = '\0';
+  parser->is_left_out = false;
   if (accept(parser, "SRV:")) return take_interface(parser, service_parts);
   if (accept(parser, "ACTION:")) return take_interface(parser, action_parts);
   if (!accept(parser, "MSG:"))
     return fail(parser, parser->at, TB_ERR_CORRUPT, "\"MSG: \" and a type's name were expected");
   skip_spaces(parser);
+  parser->is_left_out = peek(parser) == '\n' && !is_first;
+  if (parser->is_left_out) return TB_OK;
+  if (peek(parser) == '\n') return begin_root(parser);
   parser->package[0] = '\0';
   size_t begin = parser->at;
   tb_status_t status = take_name(parser, &name);
@@ -290,6 +362,7 @@ static tb_status_t take_line(msg_parser_t *parser)
   if (peek(parser) == '\n' || peek(parser) == '#') return TB_OK;
   if (tb__is_rule(parser->text + parser->line, parser->line_end - parser->line))
     return take_heading(parser);
+  if (parser->is_left_out) return TB_OK;
   if (parser->interface[0] && accept(parser, "---")) return begin_part(parser, parser->line);
   if (accept(parser, "---"))
     return fail(parser, parser->line, TB_ERR_UNSUPPORTED,
@@ -312,7 +385,6 @@ static tb_status_t add_ros1_time(tb__schema_builder_t *builder, const char *type
 
 /* --- events of services --- */
 
-#define EVENT      "_Event"
 #define EVENT_INFO "service_msgs/msg/ServiceEventInfo"
 
 typedef struct event_field {
@@ -361,9 +433,7 @@ static tb_status_t add_event(tb__schema_builder_t *builder, const char *root)
 
 /* --- messages of actions --- */
 
-#define SEND_GOAL  "_SendGoal"
-#define GET_RESULT "_GetResult"
-#define UUID       "unique_identifier_msgs/msg/UUID"
+#define UUID "unique_identifier_msgs/msg/UUID"
 
 /* The same for a message that ROS 2 makes of an action. `root` is its name; it begins with that of
  * the action, which is `length` long. */
@@ -398,50 +468,25 @@ static tb_status_t add_of_action(tb__schema_builder_t *builder, const char *root
   return status ? status : add_event_type(builder, UUID, uuid, 1);
 }
 
-/* How much of the name of a type is that of the action which it is made of; 0: it is of none. */
-static size_t action_length(const char *type)
+tb_status_t tb__msg_add_made(tb__schema_builder_t *builder)
 {
-  static const char *const ends[] = {SEND_GOAL EVENT, GET_RESULT EVENT, "_FeedbackMessage"};
-  size_t length = strlen(type);
-  for (size_t i = 0; strstr(type, "/action/") && i < sizeof ends / sizeof *ends; i++) {
-    size_t end = strlen(ends[i]);
-    if (length > end && strcmp(type + length - end, ends[i]) == 0) return length - end;
-  }
-  return 0;
+  const char *root = builder->text->type;
+  size_t action = action_length(root);
+  if (is_event_of_service(root)) return add_event(builder, root);
+  return action > 0 ? add_of_action(builder, root, action) : TB_OK;
 }
 
-/* Whether the text is that of a service or an action ("SRV:", "ACTION:"). */
-static bool is_of(const tb__definition_text_t *text, const char *heading)
-{
-  size_t rule = 0, length = strlen(heading);
-  while (rule < text->size && text->text[rule] != '\n')
-    rule++;
-  return tb__is_rule(text->text, rule) && text->size - rule > length + 1 &&
-         memcmp(text->text + rule + 1, heading, length) == 0;
-}
-
-static bool is_event_of_service(const char *type)
-{
-  size_t length = strlen(type), end = strlen(EVENT);
-  return length > end && strstr(type, "/srv/") && strcmp(type + length - end, EVENT) == 0;
-}
-
-tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin)
+tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin, size_t end)
 {
   const char *root = builder->text->type;
   msg_parser_t parser = {
-      .builder = builder, .text = builder->text->text, .size = builder->text->size, .next = begin};
-  uint32_t name = 0;
+      .builder = builder, .text = builder->text->text, .size = end, .next = begin};
   snprintf(parser.package, sizeof parser.package, "%.*s", (int)strcspn(root, "/"), root);
-  tb_status_t status = tb__schema_builder_name(builder, 0, root, strlen(root), 0, &name);
-  bool is_event = begin == 0 && is_event_of_service(root) && is_of(builder->text, "SRV:");
-  size_t action = begin == 0 && is_of(builder->text, "ACTION:") ? action_length(root) : 0;
-  if (!status && begin == 0 && !is_event && action == 0)
-    status = tb__schema_builder_type(builder, name, 0);
+  size_t first = strcspn(parser.text + begin, "\n");
+  bool has_heading = end > begin && tb__is_rule(parser.text + begin, first);
+  tb_status_t status = begin == 0 && !has_heading ? begin_root(&parser) : TB_OK;
   while (!status && line_next(&parser))
     status = take_line(&parser);
-  if (!status && is_event) status = add_event(builder, root);
-  if (!status && action > 0) status = add_of_action(builder, root, action);
   if (status || !builder->is_ros1) return status;
   status = add_ros1_time(builder, TIME, TB__FIELD_UINT32);
   return status ? status : add_ros1_time(builder, DURATION, TB__FIELD_INT32);

@@ -22,25 +22,60 @@ bool tb__definition_is_of(const char *type, const char *name)
   return tb__definition_full_name(type, full) && strcmp(full, name) == 0;
 }
 
-/* Where the texts of .msg files begin: at the line of '=' before the first "MSG: ". */
-static size_t find_msg(const char *text, size_t size)
+static size_t next_line(const tb__definition_text_t *text, size_t at)
 {
-  const char *at = text, *found;
-  while ((found = memmem(at, size - (size_t)(at - text), "=\nMSG: ", 7))) {
-    const char *line = found;
-    while (line > text && line[-1] != '\n')
-      line--;
-    if (tb__is_rule(line, (size_t)(found + 1 - line))) return (size_t)(line - text);
-    at = found + 1;
-  }
-  return size;
+  const char *end = memchr(text->text + at, '\n', text->size - at);
+  return end ? (size_t)(end + 1 - text->text) : text->size;
 }
 
-static tb_status_t parse_mixed(tb__schema_builder_t *builder)
+/* The line of '=' before the next "MSG: " and so on, from the line at `at` on; the size: there is
+ * none. *out_is_idl: it is "IDL: ". */
+static size_t find_heading(const tb__definition_text_t *text, size_t at, bool *out_is_idl)
 {
-  size_t begin = find_msg(builder->text->text, builder->text->size);
-  tb_status_t status = tb__idl_parse(builder, begin);
-  return status ? status : tb__msg_parse(builder, begin);
+  static const char *const kinds[] = {"IDL:", "MSG:", "SRV:", "ACTION:"};
+  while (at < text->size) {
+    size_t next = next_line(text, at), left = text->size - next;
+    bool is_rule = tb__is_rule(text->text + at, next - 1 - at);
+    for (size_t i = 0; is_rule && i < sizeof kinds / sizeof *kinds; i++) {
+      size_t length = strlen(kinds[i]);
+      if (left < length || memcmp(text->text + next, kinds[i], length) != 0) continue;
+      *out_is_idl = i == 0;
+      return at;
+    }
+    at = next;
+  }
+  return text->size;
+}
+
+/* A type without fields has no text before the first heading. If it is there, this one counts for
+ * nothing. */
+static tb_status_t add_empty(tb__schema_builder_t *builder)
+{
+  const char *root = builder->text->type;
+  uint32_t name = 0;
+  tb_status_t status = tb__schema_builder_name(builder, 0, root, strlen(root), 0, &name);
+  return status ? status : tb__schema_builder_type(builder, name, 0);
+}
+
+/* Texts of .msg and of .idl files, in any order; the first begins with its own kind, or a heading.
+ */
+static tb_status_t parse_parts(tb__schema_builder_t *builder, bool is_idl)
+{
+  const tb__definition_text_t *text = builder->text;
+  tb_status_t status = TB_OK;
+  bool may_be_empty = !is_idl;
+  size_t begin = 0;
+  do {
+    bool is_next_idl = is_idl;
+    size_t end = find_heading(text, begin, &is_next_idl);
+    if (end == begin) is_idl = is_next_idl; /* it begins this part */
+    while (end < text->size && is_next_idl == is_idl)
+      end = find_heading(text, next_line(text, end), &is_next_idl);
+    status = is_idl ? tb__idl_parse(builder, begin, end) : tb__msg_parse(builder, begin, end);
+    begin = end;
+  } while (!status && begin < text->size);
+  if (!status) status = tb__msg_add_made(builder);
+  return status || !may_be_empty ? status : add_empty(builder);
 }
 
 tb_status_t tb__schema_parse(const char *type, const char *encoding, const char *text, size_t size,
@@ -66,10 +101,9 @@ tb_status_t tb__schema_parse(const char *type, const char *encoding, const char 
                         TB__SCHEMA_TEXT_MAX);
   tb__definition_text_t definition = {.type = name, .text = text, .size = size};
   tb_status_t status = tb__schema_builder_init(&builder, &definition, error);
-  if (!status && is_mixed) status = parse_mixed(&builder);
   builder.is_ros1 = is_ros1;
-  if (!status && (is_msg || is_ros1)) status = tb__msg_parse(&builder, 0);
-  if (!status && is_idl) status = tb__idl_parse(&builder, size);
+  if (!status)
+    status = is_ros1 ? tb__msg_parse(&builder, 0, size) : parse_parts(&builder, is_idl || is_mixed);
   if (!status) status = tb__schema_builder_finish(&builder, out);
   tb__schema_builder_fini(&builder);
   return status;

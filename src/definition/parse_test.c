@@ -162,7 +162,7 @@ static void test_wrong_msg(void **state)
       {"<?xml?>\n", TB_ERR_CORRUPT, ", line 1, column 1: no name of a type"},
       {"int8 a\n---\nint8 b\n", TB_ERR_UNSUPPORTED,
        ", line 2, column 1: a service or an action, and not a message"},
-      {"int8 a\n" RULE "IDL: p/U\n", TB_ERR_CORRUPT,
+      {"int8 a\n" RULE "XML: p/U\n", TB_ERR_CORRUPT,
        ", line 3, column 1: \"MSG: \" and a type's name were expected"},
       {"int8 a\n" RULE "MSG: p/U x\n", TB_ERR_CORRUPT,
        ", line 3, column 10: nothing was expected after a type's name"},
@@ -325,6 +325,39 @@ static void test_mixed_texts(void **state)
                  "has no others");
 }
 
+#define IDL_PART "IDL: p/msg/U\nmodule p { module msg { struct U { short x; }; }; };\n"
+#define MSG_PART "MSG: p/V\nU u\n"
+
+/* As recorders write them: whichever kinds of files the types are from, in any order, and headings
+ * that are empty. */
+static void test_parts_of_any_kind(void **state)
+{
+  (void)state;
+  static const char *const encodings[] = {"ros2msg", "ros2idl", "unknown"};
+  for (size_t i = 0; i < 3; i++) {
+    const char *of = encodings[i];
+    tb__schema_destroy(parse("p/srv/T_Event", of,
+                             RULE "SRV: p/srv/T\nU u\n---\nV v\n" RULE IDL_PART RULE MSG_PART));
+    tb__schema_destroy(
+        parse("p/srv/T_Event", of, RULE "SRV: \nV v\n---\n" RULE MSG_PART RULE IDL_PART));
+    tb__schema_destroy(parse(
+        "p/srv/T_Event", of,
+        RULE "IDL: p/srv/T\nmodule p { module srv { struct T_Request { p::msg::V v; }; struct "
+             "T_Response { p::msg::U u; }; }; };\n" RULE MSG_PART RULE IDL_PART));
+    tb__schema_destroy(
+        parse("p/action/T_FeedbackMessage", of,
+              RULE "ACTION: p/action/T\n---\nU u\n---\nV v\n" RULE MSG_PART RULE IDL_PART));
+    tb__schema_destroy(parse("p/action/T_FeedbackMessage", of,
+                             RULE "ACTION:\n---\nU u\n---\nV v\n" RULE
+                                  "\n" RULE RULE MSG_PART RULE IDL_PART RULE));
+  }
+  assert_fields("ros2msg", "p/V v\n" RULE IDL_PART RULE MSG_PART RULE "MSG:\nwrong\n", "p/msg/V v");
+  assert_fields("ros2msg", RULE "MSG: p/T\nV v\n" RULE IDL_PART RULE MSG_PART, "p/msg/V v");
+  assert_fields("ros2msg", RULE "MSG:\nV v\n" RULE IDL_PART RULE MSG_PART, "p/msg/V v");
+  tb__schema_destroy(parse("p/srv/T_Event", "ros2msg", "int8 a\n---\nbool b\n"));
+  tb__schema_destroy(parse("p/action/T_SendGoal_Event", "unknown", "int8 a\n---\n---\nbool b\n"));
+}
+
 static void test_all_that_is_built_in(void **state)
 {
   (void)state;
@@ -354,6 +387,7 @@ int main(void)
       cmocka_unit_test(test_limits),
       cmocka_unit_test(test_sizes_do_not_overflow),
       cmocka_unit_test(test_mixed_texts),
+      cmocka_unit_test(test_parts_of_any_kind),
       cmocka_unit_test(test_all_that_is_built_in),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

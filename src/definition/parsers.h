@@ -6,10 +6,13 @@
 
 #include "definition/schema_builder.h"
 
-/* Each adds the types of a part of the builder's text: from `begin` to the end, and to `end`. What
- * is before the first line of '=' and a name is of the builder's type. */
-tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin) TB_WARN_UNUSED;
-tb_status_t tb__idl_parse(tb__schema_builder_t *builder, size_t end) TB_WARN_UNUSED;
+/* Each adds the types of a part of the builder's text. What is before the first line of '=' and a
+ * name is of the builder's type. */
+tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin, size_t end) TB_WARN_UNUSED;
+tb_status_t tb__idl_parse(tb__schema_builder_t *builder, size_t begin, size_t end) TB_WARN_UNUSED;
+/* After the parts: what the text of a service or an action leaves out, if the builder's type is a
+ * message that ROS 2 makes of one. */
+tb_status_t tb__msg_add_made(tb__schema_builder_t *builder) TB_WARN_UNUSED;
 
 static inline bool tb__is_digit(char c)
 {
