@@ -193,6 +193,13 @@ static const tb__known_definition_t *definition_of(cat_t *cat, const tb_bag_topi
   char text[2 * TB_ERROR_TEXT_SIZE];
   tb_error_t error = TB_ERROR_INIT;
   if (state->known) return state->known;
+  if (strcmp(topic->serialization_format, "cdr") != 0 &&
+      strcmp(topic->serialization_format, "ros1") != 0) {
+    snprintf(text, sizeof text, "it is serialized as %.100s, neither as cdr nor as ros1",
+             topic->serialization_format);
+    leave_out(cat, topic, state, text);
+    return NULL;
+  }
   state->known = tb__definition_entry_fit(state->entry, message->data, message->size);
   if (!state->known && tb__definition_entry_state(state->entry) == TB__DEFINITION_IS_UNKNOWN) {
     const char *note = tb__definition_entry_note(state->entry);

@@ -12,7 +12,7 @@ static int reindex(const command_t *command, const char *path, const char *stora
   options.counts = TB_BAG_COUNTS_SUMMARY;
   command_show_log(command);
   progress_begin(command);
-  progress_expect_bytes(bag_size_of_path(path));
+  progress_expect_bytes(2 * bag_size_of_path(path)); /* messages, then checksums */
   bool is_made = !tb_bag_reindex(path, storage, &error) &&
                  !tb_bag_reader_open(path, &options, &reader, &error);
   progress_end();
@@ -50,8 +50,9 @@ const command_t command_bag_reindex = {
     .help =
         "Writes metadata.yaml of the folder BAG from the files in it, in the order of their\n"
         "names, compressed ones too. The files are not changed; an old metadata.yaml is\n"
-        "replaced, and its notes (custom_data) are kept. Damaged files are refused: see\n"
-        "'timebase bag recover'.\n\n"
+        "replaced, and its notes (custom_data) are kept, or those that the files have inside.\n"
+        "All of the files is read, and damaged ones are refused: see 'timebase bag recover'.\n"
+        "Files that were only not closed are taken.\n\n"
         "  -s, --storage S    refuse files of another format than sqlite3 or mcap\n" PROGRESS_HELP
         "  -h, --help         this text\n",
     .run = run,

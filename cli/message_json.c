@@ -89,27 +89,42 @@ static void put_utf8(char *out, size_t *length, uint32_t code)
     out[(*length)++] = (char)(0xC0 | code >> 6);
     out[(*length)++] = (char)(0x80 | (code & 0x3F));
   } else {
-    out[(*length)++] = (char)(0xE0 | (code >> 12 & 0x0F));
+    if (code > 0xFFFF) out[(*length)++] = (char)(0xF0 | code >> 18);
+    out[(*length)++] = (char)(code > 0xFFFF ? 0x80 | (code >> 12 & 0x3F) : 0xE0 | code >> 12);
     out[(*length)++] = (char)(0x80 | (code >> 6 & 0x3F));
     out[(*length)++] = (char)(0x80 | (code & 0x3F));
   }
 }
 
-/* Characters of the basic plane; of others something else is shown. */
+/* U+FFFD for what is no character. */
+static uint32_t character_of(uint32_t high, uint32_t unit)
+{
+  if (high && unit >> 10 == 0x37) return 0x10000 + ((high & 0x3FF) << 10 | (unit & 0x3FF));
+  return unit > 0x10FFFF || unit >> 11 == 0x1B ? 0xFFFD : unit;
+}
+
+/* Above U+FFFF there are two units of UTF-16, also in the form of 4 bytes, or the number. */
 static tb_status_t wide_json(decoder_t *decoder, json_t **out)
 {
   uint64_t length, unit;
+  uint32_t high = 0; /* the first of two units */
   bool is_short = decoder->message.has_short_wide;
   tb_status_t status = tb__message_bits(&decoder->message, 4, &decoder->at, &length);
   if (status) return status;
   size_t count = (size_t)(is_short ? length / 2 : length), used = 0;
   if (count > decoder->message.size) return TB_ERR_TRUNCATED;
-  char *text = malloc(3 * count + 1);
+  char *text = malloc(4 * count + 1);
   if (!text) return TB_ERR_NO_MEMORY;
   for (size_t i = 0; !status && i < count; i++) {
     status = tb__message_bits(&decoder->message, is_short ? 2 : 4, &decoder->at, &unit);
-    if (!status) put_utf8(text, &used, (uint32_t)unit & 0xFFFF);
+    if (status) break;
+    bool is_second = high && unit >> 10 == 0x37;
+    if (high && !is_second) put_utf8(text, &used, 0xFFFD);
+    bool is_first = unit >> 10 == 0x36;
+    if (!is_first) put_utf8(text, &used, character_of(high, (uint32_t)unit));
+    high = is_first ? (uint32_t)unit : 0;
   }
+  if (high) put_utf8(text, &used, 0xFFFD);
   if (!status) *out = text_value(text, used);
   free(text);
   return status;
@@ -222,9 +237,10 @@ static tb_status_t struct_json(decoder_t *decoder, uint32_t type, bool is_shown,
   for (uint32_t i = 0; !status && i < count; i++) {
     const tb__schema_field_t *field = &schema->fields[of->first_field + i];
     json_t *value = NULL;
-    status = decoder->steps_left-- > 0 ? field_json(decoder, &field->is, is_shown, &value)
+    bool is_value = is_shown && strcmp(field->name, TB__NO_FIELDS) != 0;
+    status = decoder->steps_left-- > 0 ? field_json(decoder, &field->is, is_value, &value)
                                        : TB_ERR_LIMIT;
-    if (!status && is_shown) json_put(object, field->name, value);
+    if (!status && is_value) json_put(object, field->name, value);
   }
   if (status)
     json_decref(object);

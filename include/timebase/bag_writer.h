@@ -210,12 +210,13 @@ TB_API uint64_t tb_bag_writer_topic_count(const tb_bag_writer_t *writer, size_t 
 TB_API TB_WARN_UNUSED tb_status_t tb_bag_writer_close(tb_bag_writer_t *writer, tb_error_t *error);
 
 /** Makes metadata.yaml in the folder `path` again, from the files in it (in natural order of their
- * names): their topics, times and numbers of messages, from their summaries where these fit. The
- * files are not changed. Of a metadata.yaml that is there and can be read, the notes are kept; it
- * is replaced at once, and stays if anything fails. `storage_id` may be NULL; "mcap" or "sqlite3"
- * refuses files of another format. Cost as tb_bag_reader_open with TB_BAG_COUNTS_SUMMARY.
+ * names): their topics, times and numbers of messages. The files are not changed. Notes are kept,
+ * of a metadata.yaml that is there and can be read, otherwise of the copy that files have inside;
+ * it is replaced at once, and stays if anything fails. `storage_id` may be NULL; "mcap" or
+ * "sqlite3" refuses files of another format. All of the files is read, as tb_bag_check does.
  *
- * [any thread] [blocks: file system] Errors as tb_bag_reader_open (damaged files are refused) and:
+ * [any thread] [blocks: file system] Errors as tb_bag_reader_open and:
+ *   TB_ERR_CORRUPT      a file is damaged, and not only not closed: what is wrong is in the text
  *   TB_ERR_INVALID      files of another storage
  *   TB_ERR_UNSUPPORTED  files of several formats, or of ROS 1, whose bags have no metadata.yaml */
 TB_API TB_WARN_UNUSED tb_status_t tb_bag_reindex(const char *path, const char *storage_id,

@@ -10,12 +10,15 @@
 #include "base/null_argument.h"
 #include "base/sized.h"
 #include "sqlite/sqlite_format.h"
+#include "storage/clean.h"
 #include "storage/limits.h"
 
 static void free_parts(tb__bag_part_t *parts, size_t count)
 {
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++) {
     tb__bag_location_fini(&parts[i].location);
+    tb__bag_metadata_fini(&parts[i].own);
+  }
   free(parts);
 }
 
@@ -27,6 +30,7 @@ static tb_status_t link_topics(tb_bag_reader_t *reader, tb__bag_source_t *source
   for (size_t i = 0; i < info->topic_count; i++) {
     tb__bag_topic_link_t *link = &source->links[i];
     link->id = info->topics[i].id;
+    tb__bag_name_as_ros(info->topics[i].name, info->topics[i].type);
     tb_status_t status =
         tb__topic_table_merge(&reader->table, &info->topics[i], source->path, source->part,
                               tb__bag_part_metadata(source->part), &link->topic, error);
@@ -56,7 +60,8 @@ static void merge_extent(tb_bag_reader_t *reader, tb__bag_source_t *source,
   info->end_ns = file->end_ns > info->end_ns ? file->end_ns : info->end_ns;
 }
 
-/* Without metadata.yaml, the copy in the file shows whether its messages are compressed. */
+/* Without metadata.yaml, the copy in the file shows whether its messages are compressed, and has
+ * the notes. */
 static tb_status_t check_own_metadata(tb__bag_source_t *source, const tb__bag_file_info_t *info,
                                       tb_error_t *error)
 {
@@ -74,7 +79,8 @@ static tb_status_t check_own_metadata(tb__bag_source_t *source, const tb__bag_fi
   status = tb__bag_metadata_compression(&metadata, &compression, &detail);
   if (status) tb_error_set(error, status, "%s: %s", source->path, detail.text);
   if (compression == TB__BAG_MESSAGES) source->part->is_single_messages = true;
-  tb__bag_metadata_fini(&metadata);
+  tb__bag_metadata_fini(&source->part->own);
+  source->part->own = metadata;
   return status;
 }
 

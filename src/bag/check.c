@@ -16,7 +16,8 @@
 #include "base/sized.h"
 #include "storage/limits.h"
 
-#define REPORTED_MAX 10000 /* findings that are remembered */
+#define ENCAPSULATION_SIZE 4
+#define REPORTED_MAX       10000 /* findings that are remembered */
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -93,6 +94,11 @@ static void count_message(tb__check_t *check, tb_bag_reader_t *reader,
     tb__check_report(check, "%s: %s %" PRId64 ": its time is before that of the previous message",
                      reader->sources[message->file].path,
                      reader->sources[message->file].part->storage->item, message->row_id);
+  if (reader->is_cdr[message->topic] && message->size < ENCAPSULATION_SIZE)
+    tb__check_report(check,
+                     "%s: %s %" PRId64 ": its payload is shorter than the 4 bytes of encapsulation",
+                     reader->sources[message->file].path,
+                     reader->sources[message->file].part->storage->item, message->row_id);
   bool first = check->result.message_count++ == 0;
   if (first || message->log_time_ns < check->start_ns) check->start_ns = message->log_time_ns;
   if (first || message->log_time_ns > check->end_ns) check->end_ns = message->log_time_ns;
@@ -164,7 +170,7 @@ static void report_oddities(tb__check_t *check, const tb_bag_reader_t *reader)
     tb__check_report(check, "%s", reader->table.oddities[i]);
 }
 
-static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_error_t *error)
+static tb_status_t check_files(tb__check_t *check, tb_bag_reader_t *reader, tb_error_t *error)
 {
   check->by_topic = calloc(reader->table.count + 1, sizeof *check->by_topic);
   check->by_file = calloc(reader->source_count + 1, sizeof *check->by_file);
@@ -172,6 +178,37 @@ static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_
   tb_status_t status = read_all(check, reader, error);
   for (size_t i = 0; i < reader->source_count && !status; i++)
     status = verify_file(check, reader, i, error);
+  return status;
+}
+
+static void check_fini(tb__check_t *check)
+{
+  tdestroy(check->reported, free);
+  free(check->by_topic);
+  free(check->by_file);
+}
+
+static void keep_first(const char *text, void *user)
+{
+  char *first = user;
+  if (!*first) snprintf(first, TB_ERROR_TEXT_SIZE, "%s", text);
+}
+
+tb_status_t tb__check_files(tb_bag_reader_t *reader, uint64_t *out_count,
+                            char out_first[TB_ERROR_TEXT_SIZE], tb_error_t *error)
+{
+  tb__check_t check = {.report = keep_first, .user = out_first};
+  out_first[0] = '\0';
+  tb_status_t status = check_files(&check, reader, error);
+  uint64_t found = check.result.finding_count, unclosed = reader->info.unclosed_count;
+  *out_count = found > unclosed ? found - unclosed : 0;
+  check_fini(&check);
+  return status;
+}
+
+static tb_status_t check_reader(tb__check_t *check, tb_bag_reader_t *reader, tb_error_t *error)
+{
+  tb_status_t status = check_files(check, reader, error);
   if (status) return status;
   report_oddities(check, reader);
   check->result.unclosed_count = check->is_salvaging ? 0 : reader->info.unclosed_count;
@@ -204,9 +241,7 @@ static tb_status_t bag_check_within(const char *path, const tb_bag_limits_t *lim
   tb_status_t status = open_bag(&check, path, limits, &reader, error);
   if (!status && reader) status = check_reader(&check, reader, error);
   tb_bag_reader_close(reader);
-  tdestroy(check.reported, free);
-  free(check.by_topic);
-  free(check.by_file);
+  check_fini(&check);
   if (!status) *out = check.result;
   return status;
 }

@@ -6,6 +6,7 @@
 
 #include <timebase/bag_check.h>
 #include <timebase/bag_reader.h>
+#include <timebase/error.h>
 
 typedef struct tb__check {
   tb_bag_finding_fn report;
@@ -22,6 +23,11 @@ typedef struct tb__check {
 
 void tb__check_report(tb__check_t *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Reads all of the files, but for what metadata.yaml says of them: how much is wrong, besides those
+ * that were not closed, and the first of it. Fails only if that could not be done. */
+tb_status_t tb__check_files(tb_bag_reader_t *reader, uint64_t *out_count,
+                            char out_first[TB_ERROR_TEXT_SIZE], tb_error_t *error) TB_WARN_UNUSED;
 
 /* Fails only if the check could not be done. */
 tb_status_t tb__check_metadata(tb__check_t *check, const tb_bag_reader_t *reader,

@@ -25,6 +25,7 @@ typedef struct tb__bag_part {
   uint64_t message_count;
   uint64_t whole_count;    /* the same with files of other runs than the one that is read */
   bool is_single_messages; /* each message is compressed by itself */
+  tb__bag_metadata_t own;  /* of the last file that has it inside, without a metadata.yaml */
 } tb__bag_part_t;
 
 /* One file: opened when reading reaches its first message, closed after its last. */

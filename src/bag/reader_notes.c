@@ -9,8 +9,9 @@
 
 static const tb__yaml_node_t *first_note(const tb__bag_part_t *part)
 {
-  const tb__yaml_node_t *custom = part->location.metadata.custom;
-  return part->location.has_metadata && custom ? custom->first : NULL;
+  const tb__yaml_node_t *custom =
+      part->location.has_metadata ? part->location.metadata.custom : part->own.custom;
+  return custom ? custom->first : NULL;
 }
 
 /* What the recorder noted may hold anything: also what no metadata.yaml can. */
@@ -53,8 +54,10 @@ static tb_status_t fill_notes(tb_bag_reader_t *reader, tb_error_t *error)
 
 static tb_status_t fill_distro(tb_bag_reader_t *reader, tb_error_t *error)
 {
-  const tb__bag_location_t *location = &reader->parts[0].location;
-  const char *text = location->has_metadata ? location->metadata.ros_distro : "";
+  const tb__bag_part_t *part = &reader->parts[0];
+  const char *text =
+      part->location.has_metadata ? part->location.metadata.ros_distro : part->own.ros_distro;
+  if (!text) text = "";
   if (reader->ros_distro) text = reader->ros_distro;
   char *clean = tb__bag_clean(text, strlen(text), NULL);
   if (!clean) return tb__no_memory(error);

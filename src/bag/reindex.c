@@ -3,6 +3,7 @@
 #include <string.h>
 #include <timebase/bag_writer.h>
 
+#include "bag/check_metadata.h"
 #include "bag/metadata_file.h"
 #include "bag/metadata_write.h"
 #include "bag/reader.h"
@@ -89,6 +90,7 @@ static tb_status_t describe(const tb_bag_reader_t *reader, const tb__bag_metadat
 {
   const tb_bag_info_t *info = &reader->info;
   const char *mode = compression_mode(info, old);
+  if (!old->custom) old = &reader->parts[0].own; /* as the files have it */
   size_t custom_count = take_notes(old, reader->source_count, NULL);
   tb__bag_described_topic_t *topics = calloc(info->topic_count + 1, sizeof *topics);
   tb__bag_described_file_t *files = calloc(reader->source_count + 1, sizeof *files);
@@ -125,10 +127,19 @@ static tb_status_t read_files(tb__bag_location_t *location, const char *storage_
   tb_bag_reader_options_t options = TB_BAG_READER_OPTIONS_INIT;
   const tb__bag_storage_t *storage = NULL;
   options.counts = TB_BAG_COUNTS_SUMMARY;
+  options.content = TB_BAG_CONTENT_ANY;
   tb_status_t status = find_storage(location, storage_id, &storage, error);
   if (!status) return tb__bag_reader_open_files(storage, location, &options, out, error);
   tb__bag_location_fini(location);
   return status;
+}
+
+static tb_status_t refuse_damage(tb_bag_reader_t *reader, tb_error_t *error)
+{
+  char first[TB_ERROR_TEXT_SIZE];
+  uint64_t count = 0;
+  tb_status_t status = tb__check_files(reader, &count, first, error);
+  return status || count == 0 ? status : tb_error_set(error, TB_ERR_CORRUPT, "%s", first);
 }
 
 tb_status_t tb_bag_reindex(const char *path, const char *storage_id, tb_error_t *error)
@@ -144,6 +155,7 @@ tb_status_t tb_bag_reindex(const char *path, const char *storage_id, tb_error_t 
   tb__bag_metadata_t old = location.metadata;
   location.metadata = (tb__bag_metadata_t){0};
   status = read_files(&location, storage_id, &reader, error);
+  if (!status) status = refuse_damage(reader, error);
   if (!status) status = describe(reader, &old, &text, error);
   if (!status) status = tb__bag_metadata_replace(reader->info.path, text, error);
   free(text);

@@ -63,3 +63,19 @@ char *tb__bag_clean(const void *bytes, size_t size, bool *changed)
   free(copy);
   return clean;
 }
+
+void tb__bag_name_as_ros(char *topic, char *type)
+{
+  static const char inner[] = "::msg::dds_::";
+  char *found = strstr(type, inner);
+  size_t length = strlen(type);
+  bool is_type = found && found > type && type[length - 1] == '_' &&
+                 length > (size_t)(found - type) + sizeof inner; /* with a name after it */
+  if (is_type) {
+    type[length - 1] = '\0';
+    memcpy(found, "/msg/", 5);
+    memmove(found + 5, found + sizeof inner - 1, strlen(found + sizeof inner - 1) + 1);
+  }
+  if (strncmp(topic, "rt/", 3) == 0 && topic[3] && strstr(type, "/msg/"))
+    memmove(topic, topic + 2, strlen(topic + 2) + 1);
+}

@@ -14,6 +14,10 @@
  * otherwise; it may be NULL. NULL: no memory. */
 char *tb__bag_clean(const void *bytes, size_t size, bool *changed);
 
+/* As ROS 2 names them, in place, where a recorder of DDS wrote what DDS has: "rt/chatter" and
+ * "std_msgs::msg::dds_::String_". */
+void tb__bag_name_as_ros(char *topic, char *type);
+
 /* Whether YAML can hold the text: UTF-8, and no control characters but tab and line feed. */
 bool tb__yaml_can_hold(const char *text);
 

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bag"))
+import foreign_mcap  # pylint: disable=wrong-import-position
 from sqlite_bag import sqlite_bag_make
 
 LIMIT_S = 60
@@ -256,6 +258,32 @@ class CatTest(unittest.TestCase):
         lines = self.lines(bad, status=3, errors="1 message is not of the definition of std_msgs/msg/String")
         self.assertEqual([line["message"]["data"] for line in lines], ["good", "last"])
         self.cat(bad, status=3, errors="1 part could not be read")
+
+    def test_wide_strings_above_the_basic_plane(self):
+        """In both forms on the wire; pairs are one character, halves of them none."""
+        path = os.path.join(self.folder, "wide.mcap")
+        units = struct.unpack("<6H", "a\U0001f600\U0010ffff\u00e9".encode("utf-16-le"))
+        four = Cdr().put("I", len(units)).put("I", *units).message()
+        two = Cdr().put("I", 2 * len(units)).put("H", *units).message()
+        numbers = Cdr().put("I", 2).put("I", 0x1F600, 0x110000).message()
+        halves = Cdr().put("I", 4).put("I", 0xD83D, 0x61, 0xDE00, 0xD83D).message()
+        foreign_mcap.write(path, [("/wide", "p/msg/Wide", "cdr", "ros2msg", "wstring data", {}, [
+            (BASE_NS + i, body) for i, body in enumerate((four, two, numbers, halves))])], "ros2")
+        self.assertEqual([line["message"]["data"] for line in self.lines(path)],
+                         ["a\U0001f600\U0010ffff\u00e9"] * 2 + ["\U0001f600\ufffd", "\ufffda\ufffd\ufffd"])
+
+    def test_names_of_dds_and_other_serializations(self):
+        """A recorder of DDS writes DDS's names; of several serializations each topic has its own."""
+        path = os.path.join(self.folder, "dds.mcap")
+        channels = [("rt/chatter", "std_msgs::msg::dds_::String_", "cdr", "", "", {}, [(BASE_NS, string("a"))]),
+                    ("rt/empty", "std_msgs::msg::dds_::Empty_", "cdr", "", "", {}, [(BASE_NS, HEADER + b"\0")]),
+                    ("/ros1", "std_msgs/String", "ros1", "ros1msg", "string data", {}, [(BASE_NS, b"\1\0\0\0b")]),
+                    ("/json", "foo", "json", "jsonschema", "{}", {}, [(BASE_NS, b"{}")])]
+        foreign_mcap.write(path, channels, "")
+        lines = self.lines(path, status=1, errors="/json is left out: it is serialized as json")
+        self.assertEqual([(line["topic"], line["type"], line["message"]) for line in lines],
+                         [("/chatter", "std_msgs/msg/String", {"data": "a"}), ("/empty", "std_msgs/msg/Empty", {}),
+                          ("/ros1", "std_msgs/String", {"data": "b"})])
 
     def test_closed_pipe(self):
         """`| head` ends it quietly, whatever there is left to print."""

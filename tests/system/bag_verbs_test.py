@@ -461,6 +461,32 @@ class ReindexTest(VerbTest):
         self.run_bag("reindex", bag)
         self.run_bag("check", bag)
 
+    def test_notes_that_only_the_files_have(self):
+        bag = bag_make(self.path("bag"))
+        with open(self.path("bag", "metadata.yaml"), "a", encoding="utf-8") as file:
+            file.write("  custom_data:\n    site: lab\n  ros_distro: jazzy\n")
+        for storage in "mcap", "sqlite3":
+            for verb in "convert", "recover", "reindex":
+                with self.subTest(storage=storage, verb=verb):
+                    source, made = self.path(f"{storage}-{verb}"), self.path(f"{storage}-{verb}-made")
+                    self.run_bag("convert", bag, "-o", source, "-s", storage)
+                    os.remove(os.path.join(source, "metadata.yaml"))
+                    if verb == "reindex":
+                        self.run_bag(verb, source)
+                        made = source
+                    else:
+                        self.run_bag(verb, source, "-o", made)
+                    text = self.read(os.path.join(made, "metadata.yaml"))
+                    self.assertIn("site: lab", text)
+                    self.assertIn("ros_distro: jazzy", text)
+
+    def damage(self, path):
+        with open(path, "r+b") as file:
+            file.seek(os.path.getsize(path) // 3)
+            byte = file.read(1)[0]
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte ^ 1]))
+
     def test_refused(self):
         bag = bag_make(self.path("bag"), count=4)
         before = self.read(self.path("bag", "metadata.yaml"))
@@ -473,6 +499,12 @@ class ReindexTest(VerbTest):
             file.truncate(5000)
         self.assertIn("bag recover", self.run_bag("reindex", bag, status=3).stderr)
         self.assertEqual(self.read(self.path("bag", "metadata.yaml")), before)
+        damaged = self.path("damaged")
+        self.run_bag("convert", bag_make(self.path("whole"), count=40), "-o", damaged, "-s", "mcap")
+        self.damage(os.path.join(damaged, "damaged_0.mcap"))
+        os.remove(os.path.join(damaged, "metadata.yaml"))
+        self.assertIn("bag recover", self.run_bag("reindex", damaged, status=3).stderr)
+        self.assertEqual(os.listdir(damaged), ["damaged_0.mcap"])
         os.mkdir(self.path("empty"))
         self.assertIn("not a bag", self.run_bag("reindex", self.path("empty"), status=3).stderr)
         self.run_bag("reindex", self.path("nowhere"), status=3)
