@@ -133,7 +133,7 @@ static bool is_of_arguments(const play_arguments_t *arguments, tb_status_t statu
   return status == TB_ERR_RANGE || (status == TB_ERR_NOT_FOUND && chooses);
 }
 
-static int open_transport(session_t *session, const play_arguments_t *arguments)
+static int open_transport(session_t *session, play_arguments_t *arguments)
 {
   tb_error_t error = TB_ERROR_INIT;
   tb_status_t status = arguments->ros1
@@ -157,8 +157,10 @@ static int open_transport(session_t *session, const play_arguments_t *arguments)
   if (play_reencoded_is_needed(tb_bag_reader_info(session->reader), arguments->ros1))
     session->to =
         play_reencoded_begin(&session->reencoded, session->command, arguments->ros1, &session->to);
+  if (arguments->changes.restamps)
+    status = play_restamp_begin(&arguments->changes.restamp, session->command, &session->to);
   session->to = play_tap_begin(&session->tap, &session->to);
-  return EXIT_OK;
+  return status ? command_failed(session->command, status, NULL) : EXIT_OK;
 }
 
 static int open_player(session_t *session, play_arguments_t *arguments)
@@ -475,6 +477,7 @@ static int run(const command_t *command, int argc, char **argv)
     if (!result && !empty) result = open_transport(&session, &arguments);
     if (!result && !empty) result = play_runs(&session, &arguments);
     close_session(&session);
+    if (arguments.changes.restamps) play_restamp_end(&arguments.changes.restamp);
   }
   play_arguments_fini(&arguments);
   return help ? command_help(command) : command_finish(command, result);

@@ -39,6 +39,9 @@ bool play_changes_option(play_changes_t *changes, const command_t *command, int 
     if (player->skip_silence.ns > 0) return true;
     command_usage_error(command, "--skip-silence %s: must be above 0", optarg);
     return false;
+  case PLAY_RESTAMP:
+    changes->restamps = true;
+    return true;
   default:
     command_bad_option(command, option, argv);
     return false;
@@ -115,11 +118,16 @@ static void pause_after(const tb_bag_message_t *message, void *user)
     tb_player_pause(atomic_load(&changes->player));
 }
 
+static void take(const tb_bag_message_t *message, void *user)
+{
+  play_restamp_take(&((play_changes_t *)user)->restamp, message);
+}
+
 void play_changes_begin(play_changes_t *changes, const tb_bag_info_t *info,
                         tb_player_options_t *options)
 {
   changes->info = info;
-  if (changes->pause_on.count == 0) return;
-  options->after_message = pause_after;
+  if (changes->restamps) options->before_message = take;
+  if (changes->pause_on.count > 0) options->after_message = pause_after;
   options->message_user = changes;
 }

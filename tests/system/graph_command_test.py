@@ -155,6 +155,14 @@ class NodesTest(GraphCommandTest):
         self.until(["nodes"], lambda _, out, err: out.endswith("\n  /rosbag2_player  reliable, volatile, keep last 5\n"))
         self.until(["topic", "list"], lambda _, out, err: "/robot/stamped" in out and "\n/stamped" not in out)
 
+    def test_a_player_moves_stamps_to_its_own_time(self):
+        bag = command_test.bag_make(self.folder, 1_600_000_000 * SECOND, SECOND // 10, 1000)
+        player = self.run_command("play", bag, "--restamp")
+        player.expect_error("--restamp: header stamps are moved to the time of playback")
+        echo = self.run_command("topic", "echo", "/stamped", "-n", "1", "--field", "stamp.sec")
+        seconds = int(echo.expect(r"\D*(\d{9,})").group(1))
+        self.assertLess(abs(time.time() - seconds), 600)
+
     def test_JSON_has_all_fields(self):
         self.node("picky", "use_sim_time:=true", RELIABLE)
         self.node("old", ROS_DISTRO="humble")
