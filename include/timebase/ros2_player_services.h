@@ -31,8 +31,9 @@ TB_BEGIN_DECLS
  * served, each in the form that its type hash or its request shows; the type hashes announced are
  * those of jazzy. The response of stop to a client of rolling has return_code (1: it was stopped
  * already) and error_string, and so has that to a request of resume with resume_time: 1 for a
- * resume_mode that does not exist, 3 for a resume_time other than 0, which a player does not
- * support, and for a player that is stopped; all leave it paused.
+ * resume_mode that does not exist, 3 for a player that is stopped; both leave it paused. A request
+ * with a resume_time that is to come (with resume_mode 0), or a start_time of play, is answered at
+ * once and carried out at that time of the node's clock, unless a later one takes its place.
  *
  * Destroy it before the player and the node.
  *

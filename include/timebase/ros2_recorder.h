@@ -85,9 +85,10 @@ TB_BEGIN_DECLS
  * Services under the node's name: pause, resume, is_paused, split_bagfile and, in snapshot mode,
  * snapshot; the topic events/write_split reports each file that is closed. Requests of resume and
  * split_bagfile are read with and without the fields of rolling, and answered in the same form. A
- * resume_time or split_time that is not past on the node's clock is not supported: return_code is
- * RESUME_FAILED or SPLIT_FAILED, and nothing has changed. The type hashes announced are those of
- * jazzy.
+ * resume_time or split_time that is to come on the node's clock is answered at once, and carried
+ * out then unless a later request takes its place; with a mode of other times than the node's (1,
+ * 2) return_code is RESUME_FAILED or SPLIT_FAILED, and nothing has changed. The type hashes
+ * announced are those of jazzy.
  *
  *   TB_ERR_INVALID  no topic is asked for, a name or an expression is wrong
  *   TB_ERR_CORRUPT, TB_ERR_NOT_FOUND  the file of overrides

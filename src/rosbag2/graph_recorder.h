@@ -11,6 +11,7 @@
 #include "platform/mutex.h"
 #include "platform/thread.h"
 #include "play/topic_filter.h"
+#include "rosbag2/later.h"
 
 #define TB__RECORDER_SERVICES 5
 
@@ -55,6 +56,7 @@ typedef struct tb__recorder_service {
   tb_ros2_recorder_t *recorder;
   const struct tb__recorder_service_kind *kind;
   tb_ros2_service_t *service;
+  tb__later_t later;
 } tb__recorder_service_t;
 
 struct tb_ros2_recorder {

@@ -60,6 +60,15 @@ static const tb__cdr_field_t play_fields[] = {
 const tb__cdr_type_t tb__play_request_type =
     TYPE(SERVICE "Play_Request", tb__play_request_t, play_fields);
 
+static const tb__cdr_field_t timed_play_fields[] = {
+    STRUCT(tb__play_request_t, start_time, &tb__time_message_type),
+    STRUCT(tb__play_request_t, start_offset, &tb__time_message_type),
+    STRUCT(tb__play_request_t, playback_duration, &tb__time_message_type),
+    STRUCT(tb__play_request_t, playback_until_timestamp, &tb__time_message_type),
+};
+static const tb__cdr_type_t timed_play_request_type =
+    TYPE(SERVICE "Play_Request", tb__play_request_t, timed_play_fields);
+
 static const tb__cdr_field_t untimed_fields[] = {
     UINT(tb__timed_request_t, structure_needs_at_least_one_member),
 };
@@ -99,6 +108,12 @@ const tb__service_form_t tb__stop_forms[] = {
     {&tb__player_empty_type, &tb__result_response_type,
      "RIHS01_983be924a9344f450ec0b34695bab924df6f01a7380084a239f5748614c18a04"},
     {&tb__player_empty_type, &tb__player_empty_type, NULL},
+    {NULL, NULL, NULL},
+};
+
+const tb__service_form_t tb__play_forms[] = {
+    {&timed_play_request_type, &tb__result_response_type, NULL},
+    {&tb__play_request_type, &tb__player_success_type, NULL},
     {NULL, NULL, NULL},
 };
 

@@ -39,6 +39,7 @@ typedef struct tb__seek_request {
 
 typedef struct tb__play_request {
   tb__time_message_t start_offset, playback_duration, playback_until_timestamp;
+  tb__time_message_t start_time; /* of rolling; 0: at once */
 } tb__play_request_t;
 
 /* Resume and SplitBagfile of rolling: resume_time or split_time and so on; zeros where the request
@@ -64,6 +65,7 @@ typedef struct tb__split_event {
 
 /* Codes of results other than 0. */
 #define TB__STOP_FAILED         1 /* also: it was stopped already */
+#define TB__PLAY_FAILED         1
 #define TB__RESUME_INVALID_MODE 1
 #define TB__RESUME_FAILED       3
 #define TB__SPLIT_NOT_RECORDING 1
@@ -89,7 +91,7 @@ typedef struct tb__service_form {
   const char *response_hash; /* what its clients announce; NULL: the request shows the form */
 } tb__service_form_t;
 
-extern const tb__service_form_t tb__stop_forms[], tb__timed_forms[];
+extern const tb__service_form_t tb__stop_forms[], tb__timed_forms[], tb__play_forms[];
 
 /* Decodes a request in the newest form that fits: a new struct, to be freed, and the type of the
  * response. A client on Fast DDS refuses a response that is larger than its form of it, so the

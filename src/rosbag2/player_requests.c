@@ -44,12 +44,17 @@ static void resume(tb_player_t *player, const void *request, tb__player_answer_t
   bool paused;
   if (wanted->mode < 0 || wanted->mode >= TB__TIMED_REQUEST_MODES)
     refuse(out, TB__RESUME_INVALID_MODE, "resume_mode must be 0, 1 or 2");
-  else if (ns_of(&wanted->time) != 0)
-    refuse(out, TB__RESUME_FAILED, "a player resumes at once: resume_time must be 0");
   else if (is_stopped(player, &paused))
     refuse(out, TB__RESUME_FAILED, STOPPED);
   else
     tb_player_resume(player);
+}
+
+/* By times of messages: they may be sent now. */
+static int64_t resume_at_ns(const void *request)
+{
+  const tb__timed_request_t *wanted = request;
+  return wanted->mode == 0 ? ns_of(&wanted->time) : 0;
 }
 
 static void toggle_paused(tb_player_t *player, const void *request, tb__player_answer_t *out)
@@ -97,6 +102,11 @@ static void play(tb_player_t *player, const void *request, tb__player_answer_t *
   out->success.success = until_ns >= 0 && tb_player_play(player, &range, NULL) == TB_OK;
 }
 
+static int64_t play_at_ns(const void *request)
+{
+  return ns_of(&((const tb__play_request_t *)request)->start_time);
+}
+
 static void stop(tb_player_t *player, const void *request, tb__player_answer_t *out)
 {
   bool paused, stays = player->options.on_demand || player->options.keep_alive;
@@ -137,7 +147,7 @@ const tb__player_service_t tb__player_services[TB__PLAYER_SERVICE_COUNT] = {
     {NAME("pause", "Pause"), &tb__player_empty_type, &tb__player_empty_type,
      .carry_out = pause_player},
     {NAME("resume", "Resume"), &tb__untimed_request_type, &tb__player_empty_type,
-     .forms = tb__timed_forms, .carry_out = resume},
+     .forms = tb__timed_forms, .carry_out = resume, .at_ns = resume_at_ns},
     {NAME("toggle_paused", "TogglePaused"), &tb__player_empty_type, &tb__player_empty_type,
      .carry_out = toggle_paused},
     {NAME("is_paused", "IsPaused"), &tb__player_empty_type, &tb__is_paused_response_type,
@@ -151,7 +161,8 @@ const tb__player_service_t tb__player_services[TB__PLAYER_SERVICE_COUNT] = {
     {NAME("burst", "Burst"), &tb__burst_request_type, &tb__burst_response_type,
      .steps = burst_steps, .stepped = burst},
     {NAME("seek", "Seek"), &tb__seek_request_type, &tb__player_success_type, .carry_out = seek},
-    {NAME("play", "Play"), &tb__play_request_type, &tb__player_success_type, .carry_out = play},
+    {NAME("play", "Play"), &tb__play_request_type, &tb__player_success_type,
+     .forms = tb__play_forms, .carry_out = play, .at_ns = play_at_ns},
     {NAME("stop", "Stop"), &tb__player_empty_type, &tb__player_empty_type, .forms = tb__stop_forms,
      .carry_out = stop},
 };

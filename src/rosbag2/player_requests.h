@@ -28,6 +28,8 @@ typedef struct tb__player_service {
   /* Waits until messages are sent: how many (0: all), and the answer after them. */
   uint64_t (*steps)(const void *request);
   void (*stepped)(uint64_t sent, tb__player_answer_t *out);
+  /* NULL: always at once. The time of the node's clock at which it is to be carried out. */
+  int64_t (*at_ns)(const void *request);
 } tb__player_service_t;
 
 #define TB__PLAYER_SERVICE_COUNT 12

@@ -8,6 +8,7 @@
 #include "platform/mutex.h"
 #include "platform/thread.h"
 #include "play/burst.h"
+#include "rosbag2/later.h"
 #include "rosbag2/player_requests.h"
 
 /* A request for messages, until they are sent. */
@@ -29,9 +30,12 @@ typedef struct entry {
   tb_ros2_player_services_t *services;
   const tb__player_service_t *kind;
   tb_ros2_service_t *service;
+  tb__later_t later;
+  void *later_message; /* by the mutex: what it will carry out; NULL: nothing */
 } entry_t;
 
 struct tb_ros2_player_services {
+  tb_ros2_node_t *node;
   tb_player_t *player;
   entry_t entries[TB__PLAYER_SERVICE_COUNT];
   tb__thread_t thread; /* answers bursts, so that other requests need not wait for them */
@@ -135,21 +139,77 @@ static void enqueue(const entry_t *entry, tb_ros2_service_t *service,
   wake_thread(services);
 }
 
+/* --- later --- */
+
+static bool is_later(const entry_t *entry, const void *message)
+{
+  return entry->kind->at_ns &&
+         tb__later_is_due_later(entry->services->node, entry->kind->at_ns(message));
+}
+
+static void *exchange_later(entry_t *entry, void *message)
+{
+  tb_ros2_player_services_t *services = entry->services;
+  tb__mutex_lock(&services->mutex);
+  void *before = entry->later_message;
+  entry->later_message = message;
+  tb__mutex_unlock(&services->mutex);
+  return before;
+}
+
+static void on_time(void *user)
+{
+  entry_t *entry = user;
+  tb__player_answer_t answer = {0};
+  void *message = exchange_later(entry, NULL);
+  if (message) entry->kind->carry_out(entry->services->player, message, &answer);
+  free(message);
+}
+
+/* In place of an earlier one. Returns what is to be freed. */
+static void *defer(entry_t *entry, void *message, tb__player_answer_t *out)
+{
+  int64_t at_ns = entry->kind->at_ns(message);
+  void *before = exchange_later(entry, message);
+  if (tb__later_set(&entry->later, entry->services->node, at_ns, on_time, entry) == TB_OK) {
+    if (entry->kind->response == &tb__player_success_type) out->success.success = true;
+    return before;
+  }
+  if (entry->kind->response != &tb__player_success_type)
+    out->result = (tb__result_response_t){TB__RESUME_FAILED, "it cannot be done later"};
+  free(before);
+  return exchange_later(entry, NULL);
+}
+
+/* In the form of rolling. */
+static tb__player_answer_t result_of(const tb__player_answer_t *answer)
+{
+  bool success = answer->success.success;
+  return (tb__player_answer_t){
+      .result = {success ? 0 : TB__PLAY_FAILED,
+                 success ? "" : "it plays already, or the range is wrong"}};
+}
+
 /* --- all services --- */
 
 static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
 {
-  const entry_t *entry = user;
+  entry_t *entry = user;
   const tb__player_service_t *kind = entry->kind;
   const tb__service_form_t only[] = {{kind->request, kind->response, NULL}, {NULL, NULL, NULL}};
   const tb__cdr_type_t *response;
-  void *message;
+  void *message = NULL;
   if (tb__service_form_decode(kind->forms ? kind->forms : only, request, &message, &response) !=
       TB_OK)
     return;
   if (kind->carry_out) {
     tb__player_answer_t answer = {0};
-    kind->carry_out(entry->services->player, message, &answer);
+    bool is_result = response == &tb__result_response_type;
+    if (is_later(entry, message))
+      message = defer(entry, message, &answer);
+    else
+      kind->carry_out(entry->services->player, message, &answer);
+    if (is_result && kind->response == &tb__player_success_type) answer = result_of(&answer);
     reply(response, service, &request->id, &answer);
   } else {
     enqueue(entry, service, request, message);
@@ -183,6 +243,7 @@ tb_status_t tb_ros2_player_services_create(tb_ros2_node_t *node, tb_player_t *pl
   tb_ros2_player_services_t *services = calloc(1, sizeof *services);
   if (!services) return tb__no_memory_for(error, "player services");
   tb__mutex_init(&services->mutex);
+  services->node = node;
   services->player = player;
   services->last = &services->first;
   tb_status_t status = services_open(services, node, error);
@@ -205,6 +266,10 @@ void tb_ros2_player_services_destroy(tb_ros2_player_services_t *services)
   }
   for (size_t i = 0; i < TB__PLAYER_SERVICE_COUNT; i++)
     tb_ros2_service_destroy(services->entries[i].service);
+  for (size_t i = 0; i < TB__PLAYER_SERVICE_COUNT; i++) {
+    tb__later_fini(&services->entries[i].later);
+    free(services->entries[i].later_message);
+  }
   for (pending_t *pending; (pending = take(services));)
     free(pending);
   tb__mutex_fini(&services->mutex);

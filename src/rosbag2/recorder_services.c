@@ -81,20 +81,44 @@ static void on_split_done(tb_status_t status, void *user)
   free(pending);
 }
 
+static int64_t time_of(const tb__timed_request_t *request)
+{
+  return request->time.sec * TB_NS_PER_S + request->time.nanosec;
+}
+
+static bool is_later(const tb__recorder_service_t *entry, const tb__timed_request_t *request)
+{
+  return tb__later_is_due_later(entry->recorder->node, time_of(request));
+}
+
 /* What rolling can ask for and this recorder does not do: NULL, or the reason. */
 static const char *why_refused(const tb__recorder_service_t *entry,
                                const tb__timed_request_t *request, int32_t *out_code)
 {
-  tb_time_t now = {0};
   *out_code = entry->kind->invalid_mode;
   if (request->mode < 0 || request->mode >= TB__TIMED_REQUEST_MODES)
     return "the mode must be 0, 1 or 2";
   *out_code = entry->kind->failed;
-  int64_t at_ns = request->time.sec * TB_NS_PER_S + request->time.nanosec;
-  if (at_ns > 0 &&
-      (tb_clock_now(tb_ros2_node_clock(entry->recorder->node), &now) || now.ns < at_ns))
-    return "a later time is not supported: call again at that time, with a time of 0";
+  if (is_later(entry, request) && request->mode != 0)
+    return "a later time is one of the node's clock: the mode must be 0";
   return NULL;
+}
+
+static void on_time(void *user)
+{
+  const tb__recorder_service_t *entry = user;
+  tb_recorder_t *core = entry->recorder->core;
+  if (entry->kind->now)
+    entry->kind->now(core);
+  else
+    entry->kind->order(core, NULL, NULL); /* what fails is logged */
+}
+
+static const char *defer(tb__recorder_service_t *entry, const tb__timed_request_t *request)
+{
+  tb_status_t status =
+      tb__later_set(&entry->later, entry->recorder->node, time_of(request), on_time, entry);
+  return status ? tb_status_message(status) : NULL;
 }
 
 static void carry_out(const tb__recorder_service_t *entry, tb_ros2_service_t *service,
@@ -119,7 +143,7 @@ static void carry_out(const tb__recorder_service_t *entry, tb_ros2_service_t *se
 
 static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *request, void *user)
 {
-  const tb__recorder_service_t *entry = user;
+  tb__recorder_service_t *entry = user;
   const tb__cdr_type_t *response = NULL;
   tb__timed_request_t *timed;
   int32_t code;
@@ -129,8 +153,10 @@ static void on_request(tb_ros2_service_t *service, const tb_ros2_request_t *requ
   }
   if (tb__service_form_decode(entry->kind->forms, request, &timed, &response)) return;
   const char *reason = why_refused(entry, timed, &code);
-  if (reason)
-    reply_result(service, &request->id, code, reason);
+  bool later = !reason && is_later(entry, timed);
+  if (later) reason = defer(entry, timed);
+  if (reason || later)
+    reply_result(service, &request->id, reason ? code : 0, reason ? reason : "");
   else
     carry_out(entry, service, &request->id, response == &tb__result_response_type);
   free(timed);
@@ -155,7 +181,7 @@ tb_status_t tb__recorder_services_create(tb_ros2_recorder_t *recorder, bool snap
   for (size_t i = 0; i < TB__RECORDER_SERVICES && !status; i++) {
     tb__recorder_service_t *entry = &recorder->services[i];
     if (kinds[i].only_snapshots && !snapshot_mode) continue;
-    *entry = (tb__recorder_service_t){recorder, &kinds[i], NULL};
+    *entry = (tb__recorder_service_t){.recorder = recorder, .kind = &kinds[i]};
     status = tb_ros2_node_create_service(recorder->node, kinds[i].name, kinds[i].type, NULL,
                                          on_request, entry, &entry->service, error);
   }
@@ -166,6 +192,8 @@ void tb__recorder_services_destroy(tb_ros2_recorder_t *recorder)
 {
   for (size_t i = 0; i < TB__RECORDER_SERVICES; i++)
     tb_ros2_service_destroy(recorder->services[i].service);
+  for (size_t i = 0; i < TB__RECORDER_SERVICES; i++)
+    tb__later_fini(&recorder->services[i].later);
 }
 
 tb_status_t tb__recorder_events_create(tb_ros2_recorder_t *recorder, tb_error_t *error)

@@ -3,10 +3,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <timebase/ros2_client.h>
 #include <timebase/ros2_context.h>
 #include <timebase/ros2_graph.h>
 #include <timebase/ros2_type_hash.h>
+#include <unistd.h>
 
 #include "rosbag2/player_requests.h"
 #include "system/loopback.h"
@@ -124,7 +126,7 @@ static bool seek(int32_t sec, uint32_t nanosec)
 
 static bool play(tb__time_message_t offset, tb__time_message_t duration, tb__time_message_t until)
 {
-  return call("play", &(tb__play_request_t){offset, duration, until}).success.success;
+  return call("play", &(tb__play_request_t){offset, duration, until, {0, 0}}).success.success;
 }
 
 static bool set_rate(double rate)
@@ -175,7 +177,21 @@ static void test_pauses(void **state)
   assert_true(call("is_paused", NULL).is_paused.paused);
 }
 
-/* rosbag2_transport test_play_services.cpp: pause_resume and, refused here,
+static tb__time_message_t soon(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (tb__time_message_t){(int32_t)now.tv_sec + 2, (uint32_t)now.tv_nsec};
+}
+
+static void wait_until_it_plays(void)
+{
+  for (int i = 0; i < 10000 && call("is_paused", NULL).is_paused.paused; i++)
+    usleep(10000);
+  assert_false(call("is_paused", NULL).is_paused.paused);
+}
+
+/* rosbag2_transport test_play_services.cpp: pause_resume and
  * resume_can_be_scheduled_in_future_sim_time; test_record_services.cpp:
  * resume_returns_invalid_mode_for_bad_request. */
 static void test_clients_of_rolling_resume(void **state)
@@ -183,8 +199,6 @@ static void test_clients_of_rolling_resume(void **state)
   (void)state;
   assert_true(seek(START_S, 0));
   call("pause", NULL);
-  assert_int_equal(newer_call("resume", (tb__timed_request_t){.time = {START_S, 0}}),
-                   TB__RESUME_FAILED);
   assert_int_equal(newer_call("resume", (tb__timed_request_t){.mode = 3}), TB__RESUME_INVALID_MODE);
   assert_int_equal(newer_call("resume", (tb__timed_request_t){.mode = -1}),
                    TB__RESUME_INVALID_MODE);
@@ -196,6 +210,28 @@ static void test_clients_of_rolling_resume(void **state)
   assert_int_equal(newer_call("resume", (tb__timed_request_t){0}), 0);
   assert_false(call("is_paused", NULL).is_paused.paused);
   call("pause", NULL);
+  assert_int_equal(newer_call("resume", (tb__timed_request_t){.time = {START_S, 0}}), 0);
+  assert_false(call("is_paused", NULL).is_paused.paused); /* that has passed */
+  call("pause", NULL);
+  assert_int_equal(newer_call("resume", (tb__timed_request_t){.time = {INT32_MAX, 0}}), 0);
+  assert_int_equal(newer_call("resume", (tb__timed_request_t){.time = soon()}), 0); /* instead */
+  assert_true(call("is_paused", NULL).is_paused.paused);
+  wait_until_it_plays();
+  call("pause", NULL);
+}
+
+/* As rolling has it: a code, and a text. */
+static int32_t newer_play(tb__time_message_t at, tb__time_message_t offset)
+{
+  const tb__play_request_t request = {
+      .start_offset = offset, .playback_duration = {-1, 0}, .start_time = at};
+  tb__result_response_t *result =
+      call_as("play", clients[service_of("play")], tb__play_forms[0].request, &request,
+              tb__play_forms[0].response);
+  int32_t code = result->return_code;
+  assert_int_equal(result->error_string[0] != '\0', code != 0);
+  free(result);
+  return code;
 }
 
 /* rosbag2_transport test_play_services.cpp: stop_in_active_play (a second stop fails),
@@ -218,6 +254,15 @@ static void test_stop_and_play(void **state)
   assert_false(play(zero, none, zero));
   uint64_t burst = call("burst", &(tb__burst_request_t){0}).burst.actually_burst;
   assert_in_range(burst, 10, 20); /* of one second; it had 12 in each */
+  assert_int_equal(newer_play((tb__time_message_t){0}, zero), TB__PLAY_FAILED); /* it plays */
+  assert_int_equal(newer_call("stop", (tb__timed_request_t){0}), 0);
+  assert_int_equal(newer_play((tb__time_message_t){0}, (tb__time_message_t){31, 0}),
+                   TB__PLAY_FAILED);
+  assert_int_equal(newer_play(soon(), zero), 0);
+  assert_false(call("play_next", NULL).success.success);
+  for (int i = 0; i < 10000 && !call("play_next", NULL).success.success; i++)
+    usleep(10000);
+  assert_true(call("play_next", NULL).success.success);
   assert_int_equal(kill(player.pid, SIGINT), 0);
   peer_stop(&player);
 }

@@ -295,18 +295,22 @@ class RecordTest(CommandTest):
         # The code, the length of the text with its NUL, the text: none if it is done.
         done = "reply 00010000000000000100000000000000$"
         refused = "reply 00010000{:02x}000000(?!01000000)"
-        self.ask(peer, f"{resume} 2000000000,0", refused.format(3))  # 2033
+        self.ask(peer, f"{resume} 2000000000,1", refused.format(3))  # 2033, by times of messages
+        self.ask(peer, f"{resume} 2000000000,0", done)  # by the node's clock
         self.ask(peer, f"{resume} 0,3", refused.format(1))
         self.ask(peer, paused, "reply 0001000001000000$")
         self.ask(peer, f"{resume} 1000000000,1", done)  # in the past
         self.ask(peer, paused, "reply 0001000000000000$")
-        self.ask(peer, f"{split} 2000000000,0", refused.format(4))
+        self.ask(peer, f"{split} 2000000000,2", refused.format(4))
         self.ask(peer, f"{split} 0,-1", refused.format(2))
         self.ask(peer, "send /a 5", "sent 4 ")
+        self.ask(peer, f"{split} 2000000000,0", done)
         self.assertEqual(len(self.files()), 1)
         self.ask(peer, f"{split} 0,0", done)
         self.assertEqual(len(self.files()), 2)
-        self.assertRegex(self.stop(recorder)[0], r": 5 messages of 1 topic in 2 files, 0 lost$")
+        self.ask(peer, f"{split} {int(time.time()) + 2},0", done)  # instead of 2033
+        self.wait_until(lambda: len(self.files()) == 3)
+        self.assertRegex(self.stop(recorder)[0], r": 5 messages of 1 topic in 3 files, 0 lost$")
 
     def test_latched_messages_that_came_while_paused_are_recorded_at_resume(self):
         peer = self.start_peer()
