@@ -19,6 +19,8 @@ typedef enum tb__reencode_kind {
   TB__REENCODE_COUNT,  /* Header.seq, which ROS 2 has not */
   TB__REENCODE_HEADER, /* the `body` steps that follow, COUNT, TIME and STRING, in one */
   TB__REENCODE_BYTE,   /* of a ROS 2 message without fields */
+  TB__REENCODE_LEVEL,  /* of a log: its numbers differ */
+  TB__REENCODE_TEXTS,  /* a string, or a sequence of them, which ROS 2 has not; empty in ROS 1 */
 } tb__reencode_kind_t;
 
 typedef struct tb__reencode_step {

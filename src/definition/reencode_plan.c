@@ -373,11 +373,66 @@ static uint32_t root_of_ros1(const tb__schema_t *ros1, const tb__schema_t *ros2)
   return is_one && is_builtin ? field->is.type : ros1->root;
 }
 
+/* --- logs --- */
+
+/* What both generations have, in this order; ROS 1 has a header before it and topics after. */
+static const char *const log_texts[] = {"name", "msg", "file", "function"};
+
+static bool is_field(const tb__schema_t *schema, uint32_t number, const char *name,
+                     tb__field_kind_t kind)
+{
+  const tb__schema_field_t *field = field_at(schema, &schema->types[schema->root], number);
+  tb__field_shape_t shape = number == 7 ? TB__FIELD_SEQUENCE : TB__FIELD_SINGLE; /* topics */
+  return field && field->is.kind == kind && field->is.shape == shape &&
+         strcmp(field->name, name) == 0;
+}
+
+static bool is_log(const tb__schema_t *schema, const char *name, const char *stamp,
+                   tb__field_kind_t level)
+{
+  bool is = strcmp(root_name(schema), name) == 0 && is_field(schema, 0, stamp, TB__FIELD_STRUCT) &&
+            is_field(schema, 1, "level", level) && is_field(schema, 6, "line", TB__FIELD_UINT32);
+  for (uint32_t i = 0; i < 4 && is; i++)
+    is = is_field(schema, 2 + i, log_texts[i], TB__FIELD_STRING);
+  return is;
+}
+
+static tb_status_t add_at(matcher_t *matcher, const char *path, tb__reencode_step_t step)
+{
+  snprintf(matcher->path, sizeof matcher->path, "%s", path);
+  return add_step(matcher, step);
+}
+
+/* rosgraph_msgs/Log and rcl_interfaces/msg/Log differ in more than names. */
+static tb_status_t match_logs(matcher_t *matcher)
+{
+  const tb__schema_field_t line = {.name = "line", .is = {.kind = TB__FIELD_UINT32, .count = 1}};
+  tb_status_t status = add_at(matcher, "header.seq",
+                              (tb__reencode_step_t){.kind = TB__REENCODE_COUNT, .is_first = true});
+  if (!status)
+    status = add_at(matcher, "stamp",
+                    (tb__reencode_step_t){.kind = TB__REENCODE_TIME, .align = 4, .size = 8});
+  if (!status)
+    status = add_at(matcher, "header.frame_id", (tb__reencode_step_t){.kind = TB__REENCODE_TEXTS});
+  if (!status) status = add_at(matcher, "level", (tb__reencode_step_t){.kind = TB__REENCODE_LEVEL});
+  for (size_t i = 0; i < 4 && !status; i++)
+    status = add_at(matcher, log_texts[i], (tb__reencode_step_t){.kind = TB__REENCODE_STRING});
+  snprintf(matcher->path, sizeof matcher->path, "line");
+  if (!status) status = match_field(matcher, (pair_t){&line, &line}, 0);
+  return status ? status
+                : add_at(matcher, "topics",
+                         (tb__reencode_step_t){.kind = TB__REENCODE_TEXTS, .is_sequence = true});
+}
+
 tb_status_t tb__reencode_plan_init(tb__reencode_plan_t *plan, const tb__schema_t *ros1,
                                    const tb__schema_t *ros2, bool to_ros1, tb_error_t *error)
 {
   matcher_t matcher = {.plan = plan, .ros1 = ros1, .ros2 = ros2, .error = error};
   *plan = (tb__reencode_plan_t){.to_ros1 = to_ros1};
+  if (is_log(ros1, "rosgraph_msgs/msg/Log", "header", TB__FIELD_INT8) &&
+      is_field(ros1, 7, "topics", TB__FIELD_STRING) &&
+      is_log(ros2, "rcl_interfaces/msg/Log", "stamp", TB__FIELD_UINT8))
+    return match_logs(&matcher);
   return match_types(&matcher, root_of_ros1(ros1, ros2), ros2->root, 0);
 }
 

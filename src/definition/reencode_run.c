@@ -335,6 +335,35 @@ static inline tb_status_t run_header(run_t *run, const tb__reencode_step_t *step
   return is_done ? status : run_steps(run, step + 1, step->body);
 }
 
+/* The severity that is not above it. */
+static tb_status_t run_level(run_t *run, const tb__reencode_step_t *step)
+{
+  static const uint8_t ros1[] = {1, 2, 4, 8, 16}, ros2[] = {10, 20, 30, 40, 50};
+  const uint8_t *from = take(run, 1, 1);
+  tb_status_t status = TB_OK;
+  if (!from) return too_short(run, step);
+  const uint8_t *known = run->plan->to_ros1 ? ros2 : ros1,
+                *other = run->plan->to_ros1 ? ros1 : ros2;
+  size_t i = sizeof ros1 - 1;
+  while (i > 0 && known[i] > *from)
+    i--;
+  uint8_t *to = put(run, 1, 1, &status);
+  if (to) *to = other[i];
+  return status;
+}
+
+static tb_status_t run_texts(run_t *run, const tb__reencode_step_t *step)
+{
+  if (run->plan->to_ros1) return put_number(run, 0);
+  const uint8_t *from = NULL;
+  uint32_t count = 1;
+  if (step->is_sequence && !(from = take(run, 1, 4))) return too_short(run, step);
+  if (from) count = load_little(from);
+  for (uint32_t i = 0; i < count; i++)
+    if (!(from = take(run, 1, 4)) || !take(run, 1, load_little(from))) return too_short(run, step);
+  return TB_OK;
+}
+
 static inline tb_status_t run_step(run_t *run, const tb__reencode_step_t *step)
 {
   switch (step->kind) {
@@ -355,6 +384,10 @@ static inline tb_status_t run_step(run_t *run, const tb__reencode_step_t *step)
     return run_header(run, step);
   case TB__REENCODE_COUNT:
     return run_count(run, step);
+  case TB__REENCODE_LEVEL:
+    return run_level(run, step);
+  case TB__REENCODE_TEXTS:
+    return run_texts(run, step);
   default:
     return run_byte(run, step);
   }

@@ -242,6 +242,30 @@ static void test_too_many_fields(void **state)
 
 /* --- counterparts --- */
 
+/* Their fields and the numbers of levels differ. */
+static void test_logs(void **state)
+{
+  (void)state;
+  static const uint8_t ros1[] = {7, 0, 0, 0,   5, 0, 0, 0, 6,   0, 0, 0,   1, 0, 0, 0, 'f', 8,   1,
+                                 0, 0, 0, 'n', 1, 0, 0, 0, 'm', 0, 0, 0,   0, 1, 0, 0, 0,   'g', 9,
+                                 0, 0, 0, 2,   0, 0, 0, 1, 0,   0, 0, 'a', 2, 0, 0, 0, 'b', 'c'};
+  static const uint8_t ros2[] = {0, 1, 0,   0, 5, 0, 0, 0, 6,   0, 0,   0, 40, 0, 0, 0, 2, 0,
+                                 0, 0, 'n', 0, 0, 0, 2, 0, 0,   0, 'm', 0, 0,  0, 1, 0, 0, 0,
+                                 0, 0, 0,   0, 2, 0, 0, 0, 'g', 0, 0,   0, 9,  0, 0, 0};
+  static const uint8_t back[] = {0, 0, 0, 0, 5, 0,   0,   0, 6, 0, 0, 0,   0, 0, 0,
+                                 0, 8, 1, 0, 0, 0,   'n', 1, 0, 0, 0, 'm', 0, 0, 0,
+                                 0, 1, 0, 0, 0, 'g', 9,   0, 0, 0, 0, 0,   0, 0};
+  tb_reencoder_t *reencoder = find("rosgraph_msgs/Log", "", NULL);
+  assert_string_equal(tb_reencoder_md5sum(reencoder), "acffd30cd6b6de30f120938c17c593fb");
+  assert_run(reencoder, ros1, sizeof ros1, ros2, sizeof ros2);
+  for (size_t size = 0; size < sizeof ros1; size++)
+    assert_run_fails(reencoder, ros1, size, TB_ERR_TRUNCATED, "rosgraph_msgs/Log");
+  tb_reencoder_destroy(reencoder);
+  reencoder = find("rcl_interfaces/msg/Log", "", NULL);
+  assert_run(reencoder, ros2, sizeof ros2, back, sizeof back);
+  tb_reencoder_destroy(reencoder);
+}
+
 #define TF_SUM    "94810edda583a504dfda3829e70d7eec"
 #define POINT_SUM "4a842b65f413084dc2b10fb484ea7f17"
 #define EMPTY_SUM "d41d8cd98f00b204e9800998ecf8427e"
@@ -349,7 +373,6 @@ static void test_no_counterpart(void **state)
       {{"rosgraph_msgs/Log", "ros1msg", "Header header\nbyte level\n" HEADER, NULL},
        TB_ERR_UNSUPPORTED},
       {{"std_msgs/String", "ros1msg", "int32 data\n", NULL}, TB_ERR_UNSUPPORTED},
-      {{"rcl_interfaces/msg/Log", NULL, NULL, NULL}, TB_ERR_UNSUPPORTED},
       {{"std_msgs/String", "json", "{}", NULL},
        TB_OK}, /* what is wrong leaves it to the next place */
   };
@@ -366,6 +389,7 @@ static void test_no_counterpart(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_logs),
       cmocka_unit_test(test_definitions_that_are_not_those_of_their_sum),
       cmocka_unit_test(test_to_ros2),
       cmocka_unit_test(test_to_ros1),
