@@ -17,14 +17,18 @@ static char name[64];
 static tb_shm_publisher_t *publisher;
 static tb_source_t *source;
 static tb_clock_t *clock_of_test;
-static int names = -1; /* what src/rcl/node_names.c makes */
+static int names = -1;                       /* what src/rcl/node_names.c makes */
+static char front[64], talker[64], talk[64]; /* nodes, which no other process has */
 
 static int setup(void **state)
 {
   (void)state;
   snprintf(name, sizeof name, "cli-test-%ld", (long)getpid());
+  snprintf(front, sizeof front, "/front%ld", (long)getpid());
+  snprintf(talker, sizeof talker, "%s/talker", front);
+  snprintf(talk, sizeof talk, "/talk%ld", (long)getpid());
   names = memfd_create("timebase-nodes", MFD_CLOEXEC);
-  assert_true(names >= 0 && write(names, "/front/talker\n/talk\n", 20) == 20);
+  assert_true(names >= 0 && dprintf(names, "%s\n%s\n", talker, talk) > 0);
   return 0;
 }
 
@@ -78,17 +82,17 @@ static void test_a_process_that_shows_its_nodes(void **state)
   (void)state;
   char found[65];
   follow();
-  while (time_of("/front/talker", found) != SHARED_TIME_FOLLOWED)
+  while (time_of(talker, found) != SHARED_TIME_FOLLOWED)
     sched_yield(); /* until its thread is in the list */
   assert_string_equal(found, name);
-  assert_int_equal(time_of("/talk", found), SHARED_TIME_FOLLOWED);
+  assert_int_equal(time_of(talk, found), SHARED_TIME_FOLLOWED);
 }
 
 static void test_a_process_that_follows_nothing(void **state)
 {
   (void)state;
   char found[65];
-  assert_int_equal(time_of("/talk", found), SHARED_TIME_NONE);
+  assert_int_equal(time_of(talk, found), SHARED_TIME_NONE);
 }
 
 /* A part of a name is none. */
@@ -97,10 +101,12 @@ static void test_a_node_that_no_process_shows(void **state)
   (void)state;
   char found[65];
   follow();
-  while (time_of("/talk", found) != SHARED_TIME_FOLLOWED)
+  while (time_of(talk, found) != SHARED_TIME_FOLLOWED)
     sched_yield();
-  assert_int_equal(time_of("/talker", found), SHARED_TIME_UNKNOWN);
-  assert_int_equal(time_of("/front", found), SHARED_TIME_UNKNOWN);
+  char longer[72];
+  snprintf(longer, sizeof longer, "%ser", talk);
+  assert_int_equal(time_of(longer, found), SHARED_TIME_UNKNOWN);
+  assert_int_equal(time_of(front, found), SHARED_TIME_UNKNOWN);
 }
 
 /* Which of them the node is in is not known. */
@@ -110,13 +116,13 @@ static void test_two_processes_with_one_name(void **state)
   char found[65], byte;
   int ends[2];
   follow();
-  while (time_of("/talk", found) != SHARED_TIME_FOLLOWED)
+  while (time_of(talk, found) != SHARED_TIME_FOLLOWED)
     sched_yield();
   assert_int_equal(pipe(ends), 0);
   pid_t child = fork();
   if (child == 0) _exit(close(ends[1]) != 0 || read(ends[0], &byte, 1) != 0);
   assert_true(child > 0);
-  assert_int_equal(time_of("/talk", found), SHARED_TIME_UNKNOWN);
+  assert_int_equal(time_of(talk, found), SHARED_TIME_UNKNOWN);
   close(ends[0]);
   close(ends[1]);
   int status;

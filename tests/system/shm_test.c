@@ -494,7 +494,7 @@ static void test_X3_only_its_user_has_the_file_unless_the_mode_allows_others(voi
 static void expect_refused(peer_t *peer, const char *command, const char *owner)
 {
   char line[512];
-  peer_say(peer, command);
+  peer_say(peer, "%s", command);
   peer_read_line(peer, line, sizeof line);
   assert_non_null(strstr(line, "TB_ERR_SYSTEM"));
   assert_non_null(strstr(line, "timebase.test"));
