@@ -18,7 +18,7 @@ static tb_shm_publisher_t *publisher;
 static tb_source_t *source;
 static tb_clock_t *clock_of_test;
 static int names = -1;                       /* what src/rcl/node_names.c makes */
-static char front[64], talker[64], talk[64]; /* nodes, which no other process has */
+static char front[32], talker[64], talk[32]; /* nodes, which no other process has */
 
 static int setup(void **state)
 {
