@@ -55,8 +55,8 @@ static tb_status_t work(tb_clock_t *clock, tb_rate_t *rate)
     tb_status_t status = tb_rate_sleep(rate, NULL, &result);
     if (!status) status = tb_now(clock, &now);
     if (status) return status;
-    printf("rate: round %d at %.3f%s\n", i + 1, tb_time_to_seconds(now),
-           result.late ? ", late" : "");
+    printf("rate: round %d at %.3f%s, %llu missed\n", i + 1, tb_time_to_seconds(now),
+           result.late ? ", late" : "", (unsigned long long)result.missed);
   }
   return TB_OK;
 }

@@ -1,4 +1,4 @@
-/* The log hook: the only place where the library reports on its own. */
+/* What the library reports on its own: to the log hook, or to standard error. */
 #ifndef TIMEBASE_LOG_H
 #define TIMEBASE_LOG_H
 
@@ -19,8 +19,10 @@ typedef void (*tb_log_hook_t)(tb_log_level_t level, const char *message, void *u
 
 TB_BEGIN_DECLS
 
-/** Sets the process's hook; NULL (the default) drops messages. On return no thread is inside the
- * old hook any more, unless called from within a hook.
+/** Sets the process's hook. NULL, the default: warnings and errors are written to standard error, a
+ * line each ("timebase: warning: ..."). TIMEBASE_LOG in the environment, read at the first message,
+ * says from which level on: debug, info, warn, error, or off. It has no effect on a hook. On return
+ * no thread is inside the old hook any more, unless called from within a hook.
  * [any thread] [blocks: until running calls of the old hook have returned] The hook may be called
  * from any thread, several at a time, with no lock of ours held. It must not wait for a thread that
  * reads the time: that thread may be waiting for what the hook delays. The hook may run on a thread

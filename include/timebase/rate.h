@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <timebase/clock.h>
 #include <timebase/duration.h>
 #include <timebase/sleep.h>
@@ -18,6 +19,8 @@ typedef struct tb_rate_result {
   bool late;             /**< the call was made after the end of its period */
   bool reanchored;       /**< periods restarted: a backward jump, a clock change, or too late */
   tb_duration_t late_by; /**< at the call: > 0 when late, else 0 */
+  uint64_t missed;       /**< ends of later periods that had passed too when the call was made, more
+                              than one period late: no call was made for them */
 } tb_rate_result_t;
 
 TB_BEGIN_DECLS

@@ -1,7 +1,10 @@
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <timebase/error.h>
 #include <timebase/log.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "test.h"
@@ -66,12 +69,56 @@ static void test_log_hook_gets_lines_and_may_replace_itself(void **state)
   assert_int_equal(calls, 1);
 }
 
+/* What a child writes to standard error with TIMEBASE_LOG=`setting`, of a warning and a note. */
+static void read_without_hook(const char *setting, char *out, size_t size)
+{
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    if (setting)
+      setenv("TIMEBASE_LOG", setting, 1);
+    else
+      unsetenv("TIMEBASE_LOG");
+    tb_log_set_hook(NULL, NULL);
+    tb__log(TB_LOG_WARN, "two %s\n", "publishers");
+    tb__log(TB_LOG_INFO, "follows");
+    _exit(0);
+  }
+  close(ends[1]);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  ssize_t length = read(ends[0], out, size - 1);
+  assert_true(length >= 0);
+  out[length] = '\0';
+  close(ends[0]);
+}
+
+static void test_without_a_hook_warnings_are_written_to_standard_error(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *setting, *written;
+  } cases[] = {{NULL, "timebase: warning: two publishers\\n\n"},
+               {"warn", "timebase: warning: two publishers\\n\n"},
+               {"loud", "timebase: warning: two publishers\\n\n"}, /* there is no such level */
+               {"info", "timebase: warning: two publishers\\n\ntimebase: info: follows\n"},
+               {"error", ""},
+               {"off", ""}};
+  char out[256];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    read_without_hook(cases[i].setting, out, sizeof out);
+    assert_string_equal(out, cases[i].written);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names_and_messages_come_from_the_list),
       cmocka_unit_test(test_error_set_returns_its_status_and_accepts_null),
       cmocka_unit_test(test_error_text_is_cut_not_overrun),
+      cmocka_unit_test(test_without_a_hook_warnings_are_written_to_standard_error),
       cmocka_unit_test(test_log_hook_gets_lines_and_may_replace_itself),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,7 @@ static tb_rate_result_t result_of(tb_rate_t *rate)
 {
   tb_rate_result_t result = {
       .late = rate->late_ns > 0, .reanchored = rate->reanchored, .late_by = {rate->late_ns}};
+  if (rate->late_ns > rate->period_ns) result.missed = (uint64_t)(rate->late_ns / rate->period_ns);
   rate->reanchored = false;
   rate->late_ns = 0;
   return result;
