@@ -62,7 +62,7 @@ void audit_hosts_find(audit_t *audit)
 /* The list goes on to be filled by readers: its mutex is no part of what a const audit promises. */
 static pthread_mutex_t *mutex_of(const audit_t *audit)
 {
-  return &audit->tf.transforms.audit->hosts.mutex;
+  return &audit->tf.audit->hosts.mutex;
 }
 
 void audit_hosts_print(const audit_t *audit)

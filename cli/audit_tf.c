@@ -1,5 +1,6 @@
 #include "audit_tf.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <timebase/ros2_type_hash.h>
 
@@ -52,11 +53,15 @@ static bool take_edge(void *user, const tb__edge_t *edge)
   audit_tf_t *tf = &received->reader->audit->tf;
   tb__stamp_sample_t sample =
       audit_stamp_sample(tf->has_clock, edge->stamp_ns, received->sample, &received->now);
+  const audit_tf_reader_t *reader = received->reader;
+  char parent[TB__TF_TREE_FRAME_SIZE], child[TB__TF_TREE_FRAME_SIZE];
   tb__tf_transform_t transform = {
-      .parent = edge->parent,
-      .child = edge->child,
-      .parent_length = edge->parent_length,
-      .child_length = edge->child_length,
+      .parent = parent,
+      .child = child,
+      .parent_length = tb__tf_tree_frame(reader->topic, reader->tree_length, edge->parent,
+                                         edge->parent_length, parent),
+      .child_length = tb__tf_tree_frame(reader->topic, reader->tree_length, edge->child,
+                                        edge->child_length, child),
       .stamp_ns = edge->stamp_ns,
       .received_ns = wait_time(tf, &sample),
       .publisher = writer_number(tf, received->sample->writer_guid),
@@ -94,13 +99,22 @@ static void on_transforms(const tb_ros2_sample_t *sample, void *user)
 }
 
 /* A stamp in the future waits by its own fault. */
-void audit_tf_message(audit_tf_t *tf, size_t topic, const char *frame, size_t length,
-                      const tb__stamp_sample_t *sample, tb__stamp_kind_t kind)
+void audit_tf_message(audit_tf_t *tf, size_t topic, const char *name, const char *frame,
+                      size_t length, const tb__stamp_sample_t *sample, tb__stamp_kind_t kind)
 {
   if (kind != TB__STAMP_GOOD && kind != TB__STAMP_OLD) return;
+  char in_tree[TB__TF_TREE_FRAME_SIZE];
+  size_t tree_length = 0;
   pthread_mutex_lock(&tf->mutex);
   note_epoch(tf, sample);
-  (void)tb__tf_cover_message(&tf->cover, (uint32_t)topic, frame, length, sample->stamp_ns,
+  for (size_t i = 0; i < tf->reader_count; i++) {
+    const audit_tf_reader_t *reader = &tf->readers[i];
+    if (reader->tree_length > tree_length &&
+        tb__tf_tree_has(reader->topic, reader->tree_length, name))
+      tree_length = reader->tree_length;
+  }
+  length = tb__tf_tree_frame(name, tree_length, frame, length, in_tree);
+  (void)tb__tf_cover_message(&tf->cover, (uint32_t)topic, in_tree, length, sample->stamp_ns,
                              wait_time(tf, sample));
   pthread_mutex_unlock(&tf->mutex);
 }
@@ -113,9 +127,8 @@ int audit_tf_open(audit_t *audit)
   tb__definition_entry_t *entry = NULL;
   memset(tf, 0, sizeof *tf);
   pthread_mutex_init(&tf->mutex, NULL);
+  tf->audit = audit;
   tf->is_open = true;
-  tf->transforms = (audit_tf_reader_t){.audit = audit};
-  tf->statics = (audit_tf_reader_t){.audit = audit, .is_static = true};
   tb_status_t status = tb__tf_cover_init(&tf->cover, AUDIT_TOPICS_MAX);
   if (!status)
     status = tb__definitions_create(&(tb__definition_places_t){.prefixes = NULL}, &tf->definitions);
@@ -129,8 +142,10 @@ int audit_tf_open(audit_t *audit)
 void audit_tf_close(audit_tf_t *tf)
 {
   if (!tf->is_open) return;
-  tb_ros2_subscription_destroy(tf->transforms.subscription);
-  tb_ros2_subscription_destroy(tf->statics.subscription);
+  for (size_t i = 0; i < tf->reader_count; i++) {
+    tb_ros2_subscription_destroy(tf->readers[i].subscription);
+    free(tf->readers[i].topic);
+  }
   tb__definitions_destroy(tf->definitions);
   tb__tf_cover_fini(&tf->cover);
   pthread_mutex_destroy(&tf->mutex);
@@ -153,22 +168,62 @@ static tb_qos_t qos_for(bool is_static, const tb_ros2_graph_endpoint_t *publishe
   return qos;
 }
 
-static int subscribe(audit_tf_reader_t *reader, const char *topic)
+static bool has_reader(const audit_tf_t *tf, const char *topic)
 {
-  audit_t *audit = reader->audit;
-  const tb_ros2_graph_endpoint_t *publishers;
-  size_t count = tb_ros2_graph_publishers(audit->view.snapshot, topic, &publishers), first = 0;
+  for (size_t i = 0; i < tf->reader_count; i++)
+    if (strcmp(tf->readers[i].topic, topic) == 0) return true;
+  return false;
+}
+
+/* The `count` publishers are of a topic that has no reader yet, the first one of transforms. */
+static int subscribe(audit_t *audit, const tb_ros2_graph_endpoint_t *publishers, size_t count)
+{
+  audit_tf_t *tf = &audit->tf;
+  audit_tf_reader_t *reader = &tf->readers[tf->reader_count];
+  const char *topic = publishers[0].name;
   tb_ros2_subscription_options_t options = {on_transforms, reader};
   tb_error_t error = TB_ERROR_INIT;
-  while (first < count && strcmp(publishers[first].type, TYPE) != 0)
-    first++;
-  if (first == count || reader->subscription) return EXIT_OK;
+  *reader = (audit_tf_reader_t){.audit = audit,
+                                .is_static = strcmp(strrchr(topic, '/'), "/tf_static") == 0,
+                                .topic = strdup(topic),
+                                .tree_length = tb__tf_tree_length(topic)};
+  if (!reader->topic) return command_failed(audit->command, TB_ERR_NO_MEMORY, NULL);
+  pthread_mutex_lock(&tf->mutex);
+  tf->reader_count++;
+  pthread_mutex_unlock(&tf->mutex);
   tb_qos_t qos = qos_for(reader->is_static, publishers, count);
-  if (publishers[first].type_hash) /* nodes of ROS log a warning about a reader without */
-    (void)tb_ros2_type_hash_register(TYPE, publishers[first].type_hash, NULL);
+  if (publishers[0].type_hash) /* nodes of ROS log a warning about a reader without */
+    (void)tb_ros2_type_hash_register(TYPE, publishers[0].type_hash, NULL);
   tb_status_t status = tb_ros2_subscription_create(audit->view.context, topic, TYPE, &qos, &options,
                                                    &reader->subscription, &error);
   return status ? command_failed(audit->command, status, &error) : EXIT_OK;
+}
+
+static bool is_of_transforms(const tb_ros2_graph_endpoint_t *endpoint)
+{
+  const char *slash = strrchr(endpoint->name, '/');
+  return endpoint->kind == TB_ROS2_ENDPOINT_TOPIC && endpoint->is_publisher && slash &&
+         strcmp(endpoint->type, TYPE) == 0 &&
+         (strcmp(slash, "/tf") == 0 || strcmp(slash, "/tf_static") == 0);
+}
+
+/* /tf and /tf_static, and those of robots in namespaces. */
+static int subscribe_all(audit_t *audit)
+{
+  const tb_ros2_graph_snapshot_t *snapshot = audit->view.snapshot;
+  int result = EXIT_OK;
+  for (size_t i = 0; i < snapshot->endpoint_count && !result; i++) {
+    const tb_ros2_graph_endpoint_t *first = &snapshot->endpoints[i];
+    size_t count = 1;
+    if (!is_of_transforms(first) || has_reader(&audit->tf, first->name) ||
+        audit->tf.reader_count == AUDIT_TF_READERS_MAX)
+      continue;
+    while (i + count < snapshot->endpoint_count && first[count].is_publisher &&
+           strcmp(first[count].name, first->name) == 0)
+      count++;
+    result = subscribe(audit, first, count);
+  }
+  return result;
 }
 
 static bool is_there(const tb_ros2_graph_snapshot_t *snapshot, const uint8_t guid[16])
@@ -192,8 +247,7 @@ int audit_tf_begin(audit_t *audit)
     tb__tf_cover_gone(&tf->cover, i + 1);
   }
   pthread_mutex_unlock(&tf->mutex);
-  int result = subscribe(&tf->transforms, "/tf");
-  return result ? result : subscribe(&tf->statics, "/tf_static");
+  return subscribe_all(audit);
 }
 
 void audit_tf_end(audit_t *audit)
@@ -244,7 +298,7 @@ void audit_tf_find(audit_t *audit)
 
 json_t *audit_tf_json(const audit_t *audit)
 {
-  audit_tf_t *tf = &audit->tf.transforms.audit->tf;
+  audit_tf_t *tf = &audit->tf.audit->tf;
   json_t *out = json_object(), *topics = json_array();
   pthread_mutex_lock(&tf->mutex);
   for (uint32_t i = 0; i < audit->topics.count; i++) {
@@ -255,7 +309,7 @@ json_t *audit_tf_json(const audit_t *audit)
   }
   json_put(out, "malformed", json_integer((json_int_t)tf->malformed));
   json_put(out, "topics", topics);
-  json_put(out, "edges", contract_tf_edges_json(&tf->cover, publisher_node, tf->transforms.audit));
+  json_put(out, "edges", contract_tf_edges_json(&tf->cover, publisher_node, tf->audit));
   pthread_mutex_unlock(&tf->mutex);
   return out;
 }

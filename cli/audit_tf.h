@@ -17,18 +17,23 @@
 struct audit;
 
 #define AUDIT_TF_WRITERS_MAX 256 /* publishers of transforms; others are not told apart */
+#define AUDIT_TF_READERS_MAX 32  /* two for each tree; others are not read */
 
 typedef struct audit_tf_reader {
   struct audit *audit;
   bool is_static;
-  tb_ros2_subscription_t *subscription; /* NULL: there has been no publisher so far */
+  char *topic;        /* "/tf", "/r1/tf_static" */
+  size_t tree_length; /* of the namespace in it */
+  tb_ros2_subscription_t *subscription;
 } audit_tf_reader_t;
 
 typedef struct audit_tf {
+  struct audit *audit;
   bool is_open;
   tb__definitions_t *definitions;
   const tb__known_definition_t *known;
-  audit_tf_reader_t transforms, statics;
+  audit_tf_reader_t readers[AUDIT_TF_READERS_MAX];
+  size_t reader_count;   /* under the mutex, as is what they are */
   pthread_mutex_t mutex; /* after that of topics; for what follows */
   tb__tf_cover_t cover;
   bool has_clock; /* as audit_topics_t has it; waits are in ROS time then */
@@ -47,9 +52,9 @@ void audit_tf_close(audit_tf_t *tf);
 int audit_tf_begin(struct audit *audit);
 void audit_tf_end(struct audit *audit);
 
-/* A message of the sampled topic with that number. [any thread] */
-void audit_tf_message(audit_tf_t *tf, size_t topic, const char *frame, size_t length,
-                      const tb__stamp_sample_t *sample, tb__stamp_kind_t kind);
+/* A message of the sampled topic with that number and name. [any thread] */
+void audit_tf_message(audit_tf_t *tf, size_t topic, const char *name, const char *frame,
+                      size_t length, const tb__stamp_sample_t *sample, tb__stamp_kind_t kind);
 
 /* Findings about edges. */
 void audit_tf_find(struct audit *audit);

@@ -32,8 +32,8 @@ static void take_frame(const received_t *received, int64_t stamp_ns, const char 
       audit_stamp_sample(topics->intake.has_clock, stamp_ns, received->sample, &received->now);
   tb__stamp_limits_t limits =
       tb__stamp_limits(&topic->stamped.limits, received->now.step_ns, topic->stamped.budget_ns);
-  audit_tf_message(&topics->audit->tf, (size_t)(topic - topics->list), frame, length, &sample,
-                   tb__stamp_kind(&limits, &sample));
+  audit_tf_message(&topics->audit->tf, (size_t)(topic - topics->list), topic->name, frame, length,
+                   &sample, tb__stamp_kind(&limits, &sample));
 }
 
 static void take_stamp(void *user, int64_t stamp_ns, const char *frame, size_t length)

@@ -109,6 +109,27 @@ static void take_declared(const tb__manifest_t *manifest, tb__recorded_topic_t *
   topic->rate_hz = declared->rate_hz;
 }
 
+static bool has_transforms(const tb__recorded_topic_t *topic)
+{
+  return topic->role == TB__RECORDED_TF || topic->role == TB__RECORDED_TF_STATIC;
+}
+
+/* The transforms of the namespace that a topic is in, the innermost one that has any. */
+static void find_trees(tb__recording_t *recording)
+{
+  const tb__recorded_topic_t *added = &recording->topics[recording->topic_count - 1];
+  bool is_tree = has_transforms(added);
+  for (uint32_t i = is_tree ? 0 : recording->topic_count - 1; i < recording->topic_count; i++) {
+    tb__recorded_topic_t *topic = &recording->topics[i];
+    for (uint32_t k = 0; k < recording->topic_count; k++) {
+      const char *tree = recording->topics[k].name;
+      size_t length = has_transforms(&recording->topics[k]) ? tb__tf_tree_length(tree) : 0;
+      if (length > topic->tree_length && tb__tf_tree_has(tree, length, topic->name))
+        topic->tree_length = length;
+    }
+  }
+}
+
 tb_status_t tb__recording_add_topic(tb__recording_t *recording,
                                     const tb__recorded_topic_input_t *input, uint32_t *out)
 {
@@ -142,6 +163,7 @@ tb_status_t tb__recording_add_topic(tb__recording_t *recording,
     topic.pictures = tb__report_topic(recording->report, topic.name, topic.type);
   *out = recording->topic_count;
   recording->topics[recording->topic_count++] = topic;
+  find_trees(recording);
   return TB_OK;
 }
 
@@ -279,7 +301,7 @@ typedef struct edge_taker {
 } edge_taker_t;
 
 /* "odom -> base", cut where it is too long. */
-static size_t name_edge(const tb__edge_t *edge, char out[EDGE_SIZE])
+static size_t name_edge(const tb__tf_transform_t *edge, char out[EDGE_SIZE])
 {
   size_t half = (EDGE_SIZE - ARROW_SIZE) / 2;
   size_t parent = edge->parent_length < half ? edge->parent_length : half;
@@ -294,19 +316,24 @@ static bool take_edge(void *user, const tb__edge_t *edge)
 {
   edge_taker_t *taker = user;
   tb__recording_t *recording = taker->recording;
-  bool is_static = recording->topics[taker->message->topic].role == TB__RECORDED_TF_STATIC;
-  tb__tf_transform_t transform = {.parent = edge->parent,
-                                  .child = edge->child,
-                                  .parent_length = edge->parent_length,
-                                  .child_length = edge->child_length,
-                                  .stamp_ns = edge->stamp_ns,
-                                  .received_ns = taker->message->log_ns,
-                                  .is_static = is_static};
+  const tb__recorded_topic_t *topic = &recording->topics[taker->message->topic];
+  bool is_static = topic->role == TB__RECORDED_TF_STATIC;
+  char parent[TB__TF_TREE_FRAME_SIZE], child[TB__TF_TREE_FRAME_SIZE];
+  tb__tf_transform_t transform = {
+      .parent = parent,
+      .child = child,
+      .parent_length = tb__tf_tree_frame(topic->name, topic->tree_length, edge->parent,
+                                         edge->parent_length, parent),
+      .child_length = tb__tf_tree_frame(topic->name, topic->tree_length, edge->child,
+                                        edge->child_length, child),
+      .stamp_ns = edge->stamp_ns,
+      .received_ns = taker->message->log_ns,
+      .is_static = is_static};
   if (!is_static) {
     char text[EDGE_SIZE];
     tb__stamp_kind_t kind;
-    taker->status =
-        take_stamp(recording, taker->message, text, name_edge(edge, text), edge->stamp_ns, &kind);
+    taker->status = take_stamp(recording, taker->message, text, name_edge(&transform, text),
+                               edge->stamp_ns, &kind);
     if (taker->status || !is_of_this_time(recording, kind)) return taker->status == TB_OK;
   }
   taker->status = tb__tf_cover_transform(&recording->cover, &transform);
@@ -342,7 +369,9 @@ static tb_status_t take_header(tb__recording_t *recording, const tb__recorded_me
   tb__stamp_kind_t kind;
   tb_status_t status = take_stamp(recording, message, frame, length, stamp_ns, &kind);
   if (status || topic->is_latched || !is_of_this_time(recording, kind)) return status;
-  return tb__tf_cover_message(&recording->cover, message->topic, frame, length, stamp_ns,
+  char name[TB__TF_TREE_FRAME_SIZE];
+  length = tb__tf_tree_frame(topic->name, topic->tree_length, frame, length, name);
+  return tb__tf_cover_message(&recording->cover, message->topic, name, length, stamp_ns,
                               message->log_ns);
 }
 

@@ -60,6 +60,8 @@ typedef struct tb__recorded_topic {
   char *oddity; /* NULL: none */
   tb__recorded_role_t role;
   bool is_cdr, is_ros1, is_latched;
+  size_t
+      tree_length; /* of the namespace in its name whose transforms are its own; 0: those of all */
   uint32_t offer_count;
   tb__definition_entry_t *definition;  /* NULL: none is needed, or there are too many */
   const tb__known_definition_t *known; /* that its messages fit; NULL: none, or none yet */

@@ -1112,6 +1112,45 @@ static void test_two_parents_of_a_frame(void **state)
   assert_evidence(assert_one("tf-two-publishers", "map -> base"), "between 'map' and 'odom'");
 }
 
+/* The same frames of two robots, of which one has another parent and the other one stops. */
+static void drive_two(const char *first, const char *second, int count)
+{
+  uint32_t trees[2] = {add_topic(first, "tf2_msgs/msg/TFMessage", false, 1),
+                       add_topic(second, "tf2_msgs/msg/TFMessage", false, 1)};
+  uint32_t scans[2] = {add_topic("/r1/scan", "geometry_msgs/msg/PointStamped", false, 1),
+                       add_topic("/r2/scan", "geometry_msgs/msg/PointStamped", false, 1)};
+  for (int i = 0; i < count; i++) {
+    scene->now_ns += 100 * MS;
+    take_edge(trees[0], scene->now_ns - 1 * MS, "odom", "base");
+    if (i < 20) take_edge(trees[1], scene->now_ns - 1 * MS, "world", "base");
+    for (int robot = 0; robot < 2; robot++)
+      take_point(scans[robot], scene->now_ns - 2 * MS, "base");
+  }
+}
+
+static void test_robots_have_trees_of_their_own(void **state)
+{
+  (void)state;
+  drive_two("/r1/tf", "/r2/tf", 20);
+  assert_none();
+}
+
+static void test_a_transform_that_stops_in_one_of_two_trees(void **state)
+{
+  (void)state;
+  drive_two("/r1/tf", "/r2/tf", 60);
+  assert_one("tf-late", "[/r2] world -> [/r2] base");
+}
+
+static void test_namespaces_without_transforms_share_a_tree(void **state)
+{
+  (void)state;
+  drive_two("/tf", "/r11/tf", 20); /* which is of neither */
+  const tb__tf_topic_t *counts = tb__tf_cover_topic(&scene->recording.cover, 10);
+  assert_int_equal(counts->covered + counts->waited + counts->never + counts->dropped, 20);
+  assert_none();
+}
+
 static void test_a_frame_that_gets_another_parent_once(void **state)
 {
   (void)state;
@@ -1680,6 +1719,9 @@ int main(void)
       SCENARIO(test_two_publishers_of_a_transform),
       SCENARIO(test_one_transform_out_of_order),
       SCENARIO(test_two_parents_of_a_frame),
+      SCENARIO(test_robots_have_trees_of_their_own),
+      SCENARIO(test_a_transform_that_stops_in_one_of_two_trees),
+      SCENARIO(test_namespaces_without_transforms_share_a_tree),
       SCENARIO(test_a_frame_that_gets_another_parent_once),
       SCENARIO(test_simulated_time_without_a_clock),
       SCENARIO(test_messages_that_are_not_of_their_definition),

@@ -12,6 +12,38 @@ static int64_t minus(int64_t a, int64_t b)
   return a < b ? INT64_MIN : INT64_MAX;
 }
 
+size_t tb__tf_tree_length(const char *topic)
+{
+  const char *slash = strrchr(topic, '/');
+  return slash ? (size_t)(slash - topic) : 0;
+}
+
+bool tb__tf_tree_has(const char *tree, size_t tree_length, const char *topic)
+{
+  return strncmp(tree, topic, tree_length) == 0 && (!tree_length || topic[tree_length] == '/');
+}
+
+size_t tb__tf_tree_frame(const char *tree, size_t tree_length, const char *frame, size_t length,
+                         char out[TB__TF_TREE_FRAME_SIZE])
+{
+  size_t at = 0;
+  if (length && *frame == '/') {
+    frame++;
+    length--;
+  }
+  if (tree_length > TB__TF_TREE_FRAME_SIZE / 2) tree_length = TB__TF_TREE_FRAME_SIZE / 2;
+  if (tree_length) {
+    out[at++] = '[';
+    memcpy(out + at, tree, tree_length);
+    at += tree_length;
+    out[at++] = ']';
+    out[at++] = ' ';
+  }
+  if (length > TB__TF_TREE_FRAME_SIZE - at) length = TB__TF_TREE_FRAME_SIZE - at;
+  memcpy(out + at, frame, length);
+  return at + length;
+}
+
 tb_status_t tb__tf_cover_init(tb__tf_cover_t *cover, uint32_t topic_count)
 {
   memset(cover, 0, sizeof *cover);

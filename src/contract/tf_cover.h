@@ -75,6 +75,19 @@ typedef struct tb__tf_cover {
   uint32_t waiting_at, waiting_count;
 } tb__tf_cover_t;
 
+/* Robots that share a graph have a tree each, on topics of a namespace: "/r1/tf". */
+
+enum { TB__TF_TREE_FRAME_SIZE = 1100 }; /* what is longer is cut */
+
+/* The length of the namespace in the name of a topic of transforms: of "/r1/tf" 3, of "/tf" 0. */
+TB_PRIVATE_API size_t tb__tf_tree_length(const char *topic);
+/* Whether the topic is in that namespace; in the first one all are. */
+TB_PRIVATE_API bool tb__tf_tree_has(const char *tree, size_t tree_length, const char *topic);
+/* A frame as it is named where there are several trees: "[/r1] base", and "base" in the first one.
+ * Returns its length. */
+TB_PRIVATE_API size_t tb__tf_tree_frame(const char *tree, size_t tree_length, const char *frame,
+                                        size_t length, char out[TB__TF_TREE_FRAME_SIZE]);
+
 /* For topics with numbers from 0 on, below `topic_count`. TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__tf_cover_init(tb__tf_cover_t *cover,
                                              uint32_t topic_count) TB_WARN_UNUSED;
