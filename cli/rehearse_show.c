@@ -31,14 +31,20 @@ void rehearse_print(const rehearse_t *rehearse)
   const tb__rehearsal_t *result = &rehearse->result;
   for (int step = 0; step < TB__STEP_COUNT; step++)
     print_step(result, (tb__rehearsal_step_t)step);
-  text_out("\n%s: %zu passed, %zu failed, %zu not proven\n",
+  text_out("\n%s: %zu passed, %zu failed, %zu not proven",
            tb__proof_name(tb__rehearsal_verdict(result)), count(result, TB__PROOF_PASS),
            count(result, TB__PROOF_FAIL), count(result, TB__PROOF_NONE));
+  size_t needless = count(result, TB__PROOF_NEEDLESS);
+  if (needless) text_out(", %zu not applicable", needless);
+  text_out("\n");
 }
 
 static const char *word_of(tb__proof_t proof)
 {
-  return proof == TB__PROOF_PASS ? "pass" : proof == TB__PROOF_FAIL ? "fail" : "not proven";
+  return proof == TB__PROOF_PASS       ? "pass"
+         : proof == TB__PROOF_FAIL     ? "fail"
+         : proof == TB__PROOF_NEEDLESS ? "not applicable"
+                                       : "not proven";
 }
 
 static json_t *step_json(const tb__rehearsal_t *result, tb__rehearsal_step_t step)

@@ -37,17 +37,19 @@ static bool has_safety(rehearse_t *rehearse)
   return safety->subscription;
 }
 
-/* Not proven without it. */
+/* A stack may have none; one that is declared and cannot be observed, or inputs that are declared
+ * to be withheld without any, prove nothing. */
 static void note_no_safety(rehearse_t *rehearse, tb__rehearsal_step_t step)
 {
   const rehearse_safety_t *safety = &rehearse->safety;
+  bool is_needed = rehearse->manifest.rehearsal.withhold.count > 0;
   if (safety->declared->topic)
     tb__rehearsal_note(&rehearse->result, step, TB__PROOF_NONE, "%s: %s", safety->declared->topic,
                        safety->why);
   else
-    tb__rehearsal_note(&rehearse->result, step, TB__PROOF_NONE,
-                       "no safety output is declared: write rehearsal.safety with topic, field, "
-                       "trips and within");
+    tb__rehearsal_note(&rehearse->result, step, is_needed ? TB__PROOF_NONE : TB__PROOF_NEEDLESS,
+                       "the stack declares no safety output; if it has one, write "
+                       "rehearsal.safety with topic, field, trips and within");
 }
 
 /* How long the stack has to become good again. */

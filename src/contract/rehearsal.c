@@ -43,7 +43,10 @@ const char *tb__rehearsal_step_title(tb__rehearsal_step_t step)
 
 const char *tb__proof_name(tb__proof_t proof)
 {
-  return proof == TB__PROOF_PASS ? "PASS" : proof == TB__PROOF_FAIL ? "FAIL" : "NOT PROVEN";
+  return proof == TB__PROOF_PASS       ? "PASS"
+         : proof == TB__PROOF_FAIL     ? "FAIL"
+         : proof == TB__PROOF_NEEDLESS ? "NOT APPLICABLE"
+                                       : "NOT PROVEN";
 }
 
 /* --- lines --- */
@@ -98,7 +101,7 @@ tb__proof_t tb__rehearsal_verdict(const tb__rehearsal_t *rehearsal)
   tb__proof_t worst = TB__PROOF_PASS;
   for (int step = 0; step < TB__STEP_COUNT; step++) {
     tb__proof_t proof = tb__rehearsal_proof(rehearsal, (tb__rehearsal_step_t)step);
-    if (proof > worst) worst = proof;
+    if (proof > worst && proof != TB__PROOF_NEEDLESS) worst = proof;
   }
   return worst;
 }

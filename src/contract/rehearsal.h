@@ -26,7 +26,12 @@ typedef enum tb__rehearsal_step {
 } tb__rehearsal_step_t;
 
 /* In the order in which one of a line outweighs another. */
-typedef enum tb__proof { TB__PROOF_PASS = 1, TB__PROOF_NONE, TB__PROOF_FAIL } tb__proof_t;
+typedef enum tb__proof {
+  TB__PROOF_PASS = 1,
+  TB__PROOF_NEEDLESS, /* what the step is about is not in the stack: no obstacle to passing */
+  TB__PROOF_NONE,
+  TB__PROOF_FAIL
+} tb__proof_t;
 
 enum { TB__REHEARSAL_LINES = 40, TB__REHEARSAL_LINE_SIZE = 400 };
 
@@ -60,7 +65,7 @@ TB_PRIVATE_API tb__proof_t tb__rehearsal_verdict(const tb__rehearsal_t *rehearsa
 /* "use-sim-time", and what it is about. */
 TB_PRIVATE_API const char *tb__rehearsal_step_name(tb__rehearsal_step_t step);
 TB_PRIVATE_API const char *tb__rehearsal_step_title(tb__rehearsal_step_t step);
-/* "PASS", "FAIL", "NOT PROVEN". */
+/* "PASS", "FAIL", "NOT PROVEN", "NOT APPLICABLE". */
 TB_PRIVATE_API const char *tb__proof_name(tb__proof_t proof);
 
 /* --- what was seen --- */
@@ -119,7 +124,8 @@ TB_PRIVATE_API void tb__rehearsal_judge_trip(tb__rehearsal_t *rehearsal, tb__reh
 
 /* --- JUnit XML --- */
 
-/* A test case for each step: one that is not proven is an error. To a file as
+/* A test case for each step: one that is not proven is an error, one that is not applicable is
+ * skipped. To a file as
  * tb__output_file_write. */
 TB_PRIVATE_API tb_status_t tb__rehearsal_junit_write(const tb__rehearsal_t *rehearsal,
                                                      const char *suite, const char *path,

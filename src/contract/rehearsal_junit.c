@@ -24,13 +24,15 @@ static void write_case(tb__markup_t *xml, const tb__rehearsal_t *rehearsal,
                        tb__rehearsal_step_t step)
 {
   tb__proof_t proof = tb__rehearsal_proof(rehearsal, step);
-  const char *element = proof == TB__PROOF_PASS   ? "system-out"
-                        : proof == TB__PROOF_FAIL ? "failure"
-                                                  : "error";
+  const char *element = proof == TB__PROOF_PASS       ? "system-out"
+                        : proof == TB__PROOF_FAIL     ? "failure"
+                        : proof == TB__PROOF_NEEDLESS ? "skipped"
+                                                      : "error";
   tb__markup_print(xml, "<testcase classname=\"timebase.rehearsal\" name=\"%s\" time=\"0\">\n<%s",
                    tb__rehearsal_step_name(step), element);
   if (proof != TB__PROOF_PASS) {
-    tb__markup_print(xml, " type=\"%s\" message=\"", tb__proof_name(proof));
+    if (proof != TB__PROOF_NEEDLESS) tb__markup_print(xml, " type=\"%s\"", tb__proof_name(proof));
+    tb__markup_raw(xml, " message=\"");
     tb__markup_text(xml, tb__rehearsal_step_title(step), TEXT_SHOWN);
     tb__markup_raw(xml, "\"");
   }
@@ -43,18 +45,19 @@ tb_status_t tb__rehearsal_junit_write(const tb__rehearsal_t *rehearsal, const ch
                                       const char *path, tb_error_t *error)
 {
   tb__markup_t xml = {0};
-  int failures = 0, errors = 0;
+  int failures = 0, errors = 0, skipped = 0;
   for (int step = 0; step < TB__STEP_COUNT; step++) {
     tb__proof_t proof = tb__rehearsal_proof(rehearsal, (tb__rehearsal_step_t)step);
     failures += proof == TB__PROOF_FAIL;
     errors += proof == TB__PROOF_NONE;
+    skipped += proof == TB__PROOF_NEEDLESS;
   }
   tb__markup_raw(&xml,
                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites><testsuite name=\"");
   tb__markup_text(&xml, suite, TEXT_SHOWN);
   tb__markup_print(&xml,
-                   "\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"0\" time=\"0\">\n",
-                   (int)TB__STEP_COUNT, failures, errors);
+                   "\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"0\">\n",
+                   (int)TB__STEP_COUNT, failures, errors, skipped);
   for (int step = 0; step < TB__STEP_COUNT; step++)
     write_case(&xml, rehearsal, (tb__rehearsal_step_t)step);
   tb__markup_raw(&xml, "</testsuite></testsuites>\n");

@@ -59,6 +59,19 @@ static void test_the_gravest_line_decides(void **state)
   assert_int_equal(tb__rehearsal_verdict(&rehearsal), TB__PROOF_FAIL);
 }
 
+static void test_what_does_not_apply_is_no_obstacle(void **state)
+{
+  (void)state;
+  begin();
+  for (int step = 0; step < TB__STEP_COUNT; step++)
+    tb__rehearsal_note(&rehearsal, (tb__rehearsal_step_t)step,
+                       step == TB__STEP_PAUSE ? TB__PROOF_NEEDLESS : TB__PROOF_PASS, "why");
+  assert_int_equal(tb__rehearsal_proof(&rehearsal, TB__STEP_PAUSE), TB__PROOF_NEEDLESS);
+  assert_int_equal(tb__rehearsal_verdict(&rehearsal), TB__PROOF_PASS);
+  tb__rehearsal_note(&rehearsal, TB__STEP_PAUSE, TB__PROOF_NONE, "unknown");
+  assert_int_equal(tb__rehearsal_verdict(&rehearsal), TB__PROOF_NONE);
+}
+
 static void test_a_failure_has_room_among_many_lines(void **state)
 {
   (void)state;
@@ -321,6 +334,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_proven_by_nothing),
       cmocka_unit_test(test_the_gravest_line_decides),
+      cmocka_unit_test(test_what_does_not_apply_is_no_obstacle),
       cmocka_unit_test(test_a_failure_has_room_among_many_lines),
       cmocka_unit_test(test_time_bases),
       cmocka_unit_test(test_a_quiet_start),
