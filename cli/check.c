@@ -230,9 +230,21 @@ static int report(check_t *check, tb__findings_t *findings)
   return status;
 }
 
+/* Of ROS 1, in whatever file: its remedies are others. */
+static bool is_ros1(const tb__recording_t *recording)
+{
+  bool has_ros1 = false;
+  for (uint32_t i = 0; i < recording->topic_count; i++) {
+    if (recording->topics[i].is_cdr) return false;
+    has_ros1 |= recording->topics[i].is_ros1;
+  }
+  return has_ros1;
+}
+
 static int judge(check_t *check)
 {
   tb__findings_t *findings = tb__findings_create();
+  if (findings && is_ros1(&check->recording)) tb__findings_of_ros1(findings);
   tb_status_t status = findings ? switch_off(check, findings) : TB_ERR_NO_MEMORY;
   tb__recording_finish(&check->recording);
   if (!status) status = tb__recording_judge(&check->recording, findings);
@@ -315,12 +327,11 @@ static int compare(const command_t *command, const arguments_t *arguments)
                                  .original = arguments->against,
                                  .rate = arguments->rate,
                                  .json = arguments->json,
+                                 .html = arguments->html,
+                                 .junit = arguments->junit,
                                  .limits = arguments->limits};
   if (arguments->manifest)
     return command_usage_error(command, "--manifest and --against contradict each other");
-  if (arguments->html || arguments->junit)
-    return command_usage_error(command, "--%s and --against contradict each other",
-                               arguments->html ? "html" : "junit");
   return command_finish(command, check_against(command, &against));
 }
 
@@ -372,7 +383,9 @@ const command_t command_check = {
         "                     instead. Messages are matched by topic and content. Prints which "
         "are\n"
         "                     missing or extra, the order between topics, and how far the gaps of\n"
-        "                     each topic are off; without /clock, /rosout, /parameter_events\n"
+        "                     each topic are off; without /clock, /rosout, /parameter_events.\n"
+        "                     --html and --junit are then of the replay: a test case for each of\n"
+        "                     missing, extra and reordered\n"
         "  --rate F           with --against: the rate it was played at (default: as measured)\n"
         "  --html FILE        write a report too: one page without other files, with the "
         "findings,\n"

@@ -1,12 +1,15 @@
 #include "check_against.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bag.h"
 #include "contract/against.h"
 #include "contract/durations.h"
+#include "contract/junit.h"
+#include "contract/report.h"
 #include "json.h"
 #include "text.h"
 
@@ -31,6 +34,8 @@ typedef struct comparison {
   side_t original, replay;
   names_t names;
   tb__against_t result;
+  tb__report_t *report;          /* NULL: none is wanted */
+  tb__report_topic_t **pictures; /* by name */
 } comparison_t;
 
 /* What players make themselves, and what every node publishes. */
@@ -131,9 +136,25 @@ static tb_status_t compare_at(comparison_t *comparison, double rate)
                               comparison);
   while (!status && next_of(&comparison->replay, &message)) {
     progress_at(message.time_ns);
+    if (comparison->report && rate > 0) /* the last time */
+      tb__report_message(comparison->report, comparison->pictures[message.topic], message.time_ns,
+                         NULL);
     status = tb__against_take(&comparison->result, &message);
   }
   return status ? status : tb__against_end(&comparison->result);
+}
+
+/* The names of the topics have been listed. */
+static tb_status_t begin_report(comparison_t *comparison)
+{
+  const char *path = comparison->arguments->bag, *slash = strrchr(path, '/');
+  if (!comparison->arguments->html) return TB_OK;
+  comparison->report = tb__report_create(slash && slash[1] ? slash + 1 : path, "log time");
+  comparison->pictures = calloc(comparison->names.count + 1, sizeof *comparison->pictures);
+  if (!comparison->report || !comparison->pictures) return TB_ERR_NO_MEMORY;
+  for (uint32_t i = 0; i < comparison->names.count; i++)
+    comparison->pictures[i] = tb__report_topic(comparison->report, comparison->names.items[i], "");
+  return TB_OK;
 }
 
 /* Once to find the rate, and once to measure gaps by it. */
@@ -141,6 +162,7 @@ static tb_status_t compare(comparison_t *comparison)
 {
   double rate = comparison->arguments->rate;
   tb_status_t status = list_names(comparison);
+  if (!status) status = begin_report(comparison);
   if (!status) status = number_topics(&comparison->original, &comparison->names);
   if (!status) status = number_topics(&comparison->replay, &comparison->names);
   if (!status && rate <= 0) {
@@ -277,6 +299,72 @@ static json_t *to_json(const comparison_t *comparison, const sums_t *sums)
   return out;
 }
 
+/* --- as findings, for the files --- */
+
+static tb_status_t find_topic(tb__findings_t *findings, const tb__against_topic_t *topic,
+                              const char *name)
+{
+  const struct {
+    tb__rule_id_t rule;
+    uint64_t count;
+    const char *text;
+  } faults[] = {{TB__RULE_REPLAY_MISSING, topic->missing, "are missing"},
+                {TB__RULE_REPLAY_EXTRA, topic->extra, "are not the original's"},
+                {TB__RULE_REPLAY_REORDERED, topic->reordered, "came after a later one"}};
+  tb_status_t status = TB_OK;
+  for (size_t i = 0; i < sizeof faults / sizeof *faults && !status; i++) {
+    tb__finding_input_t input = {
+        .rule = faults[i].rule, .kind = TB__SUBJECT_TOPIC, .subject = name};
+    if (faults[i].count)
+      status = tb__findings_add(findings, &input,
+                                "%" PRIu64 " %s; %" PRIu64 " were recorded originally, %" PRIu64
+                                " in the replay, %" PRIu64 " match",
+                                faults[i].count, faults[i].text, topic->originals, topic->replayed,
+                                topic->matched);
+  }
+  return status;
+}
+
+static void add_facts(const comparison_t *comparison, const sums_t *sums)
+{
+  char text[128];
+  tb__report_fact(comparison->report, "Replay", comparison->arguments->bag);
+  tb__report_fact(comparison->report, "Original", comparison->arguments->original);
+  snprintf(text, sizeof text,
+           "%" PRIu64 " matched, %" PRIu64 " missing, %" PRIu64 " extra, %" PRIu64
+           " out of order within their topic",
+           sums->matched, sums->missing, sums->extra, sums->reordered);
+  tb__report_fact(comparison->report, "Messages", text);
+  snprintf(text, sizeof text, "%.3f", comparison->result.rate);
+  tb__report_fact(comparison->report, "Rate", text);
+  snprintf(text, sizeof text, "%" PRIu64 " messages after a later one, %s at most",
+           comparison->result.inversions, tb__duration_text(comparison->result.inversion_ns).text);
+  tb__report_fact(comparison->report, "Order between topics", text);
+}
+
+/* EXIT_OK, or a message was printed. */
+static int write_files(const comparison_t *comparison, const sums_t *sums)
+{
+  const against_arguments_t *arguments = comparison->arguments;
+  tb_error_t error = TB_ERROR_INIT;
+  if (!arguments->html && !arguments->junit) return EXIT_OK;
+  tb__findings_t *findings = tb__findings_create();
+  tb_status_t status = findings ? TB_OK : TB_ERR_NO_MEMORY;
+  if (findings) tb__findings_of_replay(findings);
+  for (uint32_t i = 0; i < comparison->names.count && !status; i++)
+    status = find_topic(findings, &comparison->result.topics[i], comparison->names.items[i]);
+  if (!status) status = tb__findings_finish(findings);
+  if (!status && arguments->html) {
+    add_facts(comparison, sums);
+    status = tb__report_write(comparison->report, findings, arguments->html, &error);
+  }
+  if (!status && arguments->junit)
+    status = tb__junit_write(findings, arguments->bag, TB__SEVERITY_WARN, arguments->junit, &error);
+  tb__findings_destroy(findings);
+  return status ? command_failed(comparison->command, status, error.status ? &error : NULL)
+                : EXIT_OK;
+}
+
 static int report(comparison_t *comparison)
 {
   sums_t sums = sums_of(&comparison->result);
@@ -286,6 +374,8 @@ static int report(comparison_t *comparison)
     status = json_finish(comparison->command, to_json(comparison, &sums), status);
   else
     print(comparison, &sums);
+  int written = write_files(comparison, &sums);
+  if (written) status = written;
   const side_t *sides[] = {&comparison->original, &comparison->replay};
   for (int i = 0; i < 2; i++)
     if (sides[i]->is_at_limit)
@@ -325,6 +415,8 @@ int check_against(const command_t *command, const against_arguments_t *arguments
   }
   tb__against_fini(&comparison.result);
   free(comparison.names.items);
+  free(comparison.pictures);
+  tb__report_destroy(comparison.report);
   end_side(&comparison.original);
   end_side(&comparison.replay);
   progress_end();

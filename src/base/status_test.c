@@ -99,10 +99,10 @@ static void test_without_a_hook_warnings_are_written_to_standard_error(void **st
   (void)state;
   static const struct {
     const char *setting, *written;
-  } cases[] = {{NULL, "timebase: warning: two publishers\\n\n"},
-               {"warn", "timebase: warning: two publishers\\n\n"},
-               {"loud", "timebase: warning: two publishers\\n\n"}, /* there is no such level */
-               {"info", "timebase: warning: two publishers\\n\ntimebase: info: follows\n"},
+  } cases[] = {{NULL, "timebase: warning: two publishers\\x0a\n"},
+               {"warn", "timebase: warning: two publishers\\x0a\n"},
+               {"loud", "timebase: warning: two publishers\\x0a\n"}, /* there is no such level */
+               {"info", "timebase: warning: two publishers\\x0a\ntimebase: info: follows\n"},
                {"error", ""},
                {"off", ""}};
   char out[256];

@@ -21,7 +21,7 @@ struct tb__findings {
   void *user;                       /* of is_off */
   tb__finding_severity_fn severity; /* may be NULL */
   void *severity_user;
-  bool is_ros1;
+  bool is_ros1, is_replay;
   bool is_lost; /* memory ran out */
 };
 
@@ -64,6 +64,16 @@ void tb__findings_destroy(tb__findings_t *findings)
 void tb__findings_of_ros1(tb__findings_t *findings)
 {
   findings->is_ros1 = true;
+}
+
+void tb__findings_of_replay(tb__findings_t *findings)
+{
+  findings->is_replay = true;
+}
+
+bool tb__findings_is_judged(const tb__findings_t *findings, tb__rule_id_t rule)
+{
+  return findings->is_replay == (rule >= TB__RULE_REPLAY_MISSING);
 }
 
 static tb_status_t lose(tb__findings_t *findings)

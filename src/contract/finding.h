@@ -72,6 +72,11 @@ TB_PRIVATE_API void tb__findings_destroy(tb__findings_t *findings);      /* acce
 /* What is added is of a graph of ROS 1. To be called before tb__findings_add. */
 TB_PRIVATE_API void tb__findings_of_ros1(tb__findings_t *findings);
 
+/* What is judged is a replay beside what was played: the rules from TB__RULE_REPLAY_MISSING on, and
+ * not the others. */
+TB_PRIVATE_API void tb__findings_of_replay(tb__findings_t *findings);
+TB_PRIVATE_API bool tb__findings_is_judged(const tb__findings_t *findings, tb__rule_id_t rule);
+
 /* Findings of the rule are counted and not kept. `reason` is copied. To be called before
  * tb__findings_add. TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__findings_switch_off(tb__findings_t *findings, tb__rule_id_t rule,

@@ -110,8 +110,10 @@ tb_status_t tb__junit_text(const tb__findings_t *findings, const char *suite,
                            tb__severity_t fail_on, tb__markup_t *out)
 {
   tb__markup_t xml = {0};
-  size_t failures = 0, skipped = 0;
+  size_t tests = 0, failures = 0, skipped = 0;
   for (int rule = 0; rule < TB__RULE_COUNT; rule++) {
+    if (!tb__findings_is_judged(findings, (tb__rule_id_t)rule)) continue;
+    tests++;
     failures += judge(findings, (tb__rule_id_t)rule, fail_on).failed > 0;
     skipped += tb__findings_switched_off(findings, (tb__rule_id_t)rule, NULL) != NULL;
   }
@@ -119,10 +121,11 @@ tb_status_t tb__junit_text(const tb__findings_t *findings, const char *suite,
                  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites><testsuite name=\"");
   tb__markup_text(&xml, suite, TITLE_SHOWN);
   tb__markup_print(&xml,
-                   "\" tests=\"%d\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n",
-                   (int)TB__RULE_COUNT, failures, skipped);
+                   "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"0\">\n",
+                   tests, failures, skipped);
   for (int rule = 0; rule < TB__RULE_COUNT; rule++)
-    write_case(&xml, findings, (tb__rule_id_t)rule, fail_on);
+    if (tb__findings_is_judged(findings, (tb__rule_id_t)rule))
+      write_case(&xml, findings, (tb__rule_id_t)rule, fail_on);
   tb__markup_raw(&xml, "</testsuite></testsuites>\n");
   if (xml.is_lost) {
     tb__markup_fini(&xml);

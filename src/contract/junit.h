@@ -7,9 +7,10 @@
 #include "contract/finding.h"
 #include "contract/markup.h"
 
-/* A rule with a finding of `fail_on` or graver has failed; milder ones are its output; a rule that
- * is switched off was skipped. `findings` are finished; `suite`: what was judged. The same for the
- * same input, and at most 2 MB. To be released by tb__markup_fini. TB_ERR_NO_MEMORY. */
+/* Of the rules that are judged (tb__findings_of_replay): one with a finding of `fail_on` or graver
+ * has failed; milder ones are its output; a rule that is switched off was skipped. `findings` are
+ * finished; `suite`: what was judged. The same for the same input, and at most 2 MB. To be released
+ * by tb__markup_fini. TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__junit_text(const tb__findings_t *findings, const char *suite,
                                           tb__severity_t fail_on, tb__markup_t *out) TB_WARN_UNUSED;
 

@@ -1138,7 +1138,7 @@ static void test_robots_have_trees_of_their_own(void **state)
 static void test_a_transform_that_stops_in_one_of_two_trees(void **state)
 {
   (void)state;
-  drive_two("/r1/tf", "/r2/tf", 60);
+  drive_two("/r1/tf", "/r2/tf", 200);
   assert_one("tf-late", "[/r2] world -> [/r2] base");
 }
 
@@ -1147,7 +1147,8 @@ static void test_namespaces_without_transforms_share_a_tree(void **state)
   (void)state;
   drive_two("/tf", "/r11/tf", 20); /* which is of neither */
   const tb__tf_topic_t *counts = tb__tf_cover_topic(&scene->recording.cover, 10);
-  assert_int_equal(counts->covered + counts->waited + counts->never + counts->dropped, 20);
+  assert_int_equal(counts->messages, 20);
+  assert_true(counts->unknown <= 1); /* the first one is before the transform has two stamps */
   assert_none();
 }
 

@@ -688,6 +688,41 @@ static const tb__rule_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase observe --definitions DIR {subjects}",
             .remedy_launch = "SetEnvironmentVariable('AMENT_PREFIX_PATH', install_prefix)",
         },
+    [TB__RULE_REPLAY_MISSING] =
+        {
+            .id = "replay-missing",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "messages of {subject} are missing in the replay",
+            .many = "messages of {count} topics are missing in the replay: {list}",
+            .consequence = "What was tested did not receive what was recorded.",
+            .remedy_ros = "ros2 bag play --read-ahead-queue-size 10000 BAG",
+            .remedy_timebase = "timebase play -r 0.5 BAG",
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', '--qos-profile-overrides-"
+                             "path', 'reliable.yaml', bag])  # and the same for the recorder",
+        },
+    [TB__RULE_REPLAY_EXTRA] =
+        {
+            .id = "replay-extra",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "{subject} has messages that were not played",
+            .many = "{count} topics have messages that were not played: {list}",
+            .consequence = "Somebody else published there: what was tested received both.",
+            .remedy_ros = "ros2 topic info --verbose {subject}",
+            .remedy_timebase = "timebase topic list",
+            .remedy_launch = "Node(..., remappings=[('{subject}', '{subject}_2')])  # of what "
+                             "publishes it beside the player",
+        },
+    [TB__RULE_REPLAY_REORDERED] =
+        {
+            .id = "replay-reordered",
+            .severity = TB__SEVERITY_ERROR,
+            .one = "messages of {subject} came out of order in the replay",
+            .many = "messages of {count} topics came out of order in the replay: {list}",
+            .consequence = "What was tested received them in another order than was recorded.",
+            .remedy_ros = "ros2 bag play -r 0.5 BAG",
+            .remedy_timebase = "timebase play -r 0.5 BAG",
+            .remedy_launch = "ExecuteProcess(cmd=['ros2', 'bag', 'play', bag])  # one player alone",
+        },
 };
 
 const tb__rule_t *tb__rule(tb__rule_id_t id)

@@ -69,6 +69,9 @@ typedef enum tb__rule_id {
   TB__RULE_NODE_NAME_SHARED,
   TB__RULE_TIME_BASE_UNKNOWN,
   TB__RULE_DEFINITION_UNKNOWN,
+  TB__RULE_REPLAY_MISSING, /* from here on: of a replay beside what was played */
+  TB__RULE_REPLAY_EXTRA,
+  TB__RULE_REPLAY_REORDERED,
   TB__RULE_COUNT
 } tb__rule_id_t;
 

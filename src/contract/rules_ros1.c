@@ -153,6 +153,98 @@ static const tb__remedies_t rules[TB__RULE_COUNT] = {
             .remedy_timebase = "timebase topic list --ros1",
             .remedy_launch = "<remap from=\"{subject}\" to=\"{subject}_2\"/>  <!-- on one side -->",
         },
+    [TB__RULE_CLOCK_GAP] =
+        {
+            .remedy_ros = "rostopic hz {subject}",
+            .remedy_timebase = "timebase watch --ros1",
+            .remedy_launch = LAUNCH_PLAY "  <!-- with --hz=100 -->",
+        },
+    [TB__RULE_CLOCK_RATE] =
+        {
+            .remedy_ros = "rosbag play --clock --hz={detail} BAG",
+            .remedy_timebase = "timebase play --ros1 --clock {detail} BAG",
+            .remedy_launch = LAUNCH_PLAY "  <!-- with --hz={detail} -->",
+        },
+    [TB__RULE_HOST_OFFSET] =
+        {
+            .remedy_ros = "chronyc tracking",
+            .remedy_timebase = "timebase audit --ros1",
+            .remedy_launch =
+                "<machine ... env-loader=\"env.sh\"/>  <!-- which runs chronyc waitsync "
+                "30 0.01 before the nodes of that host -->",
+        },
+    [TB__RULE_RECEIPT_STAMPED] =
+        {
+            .remedy_ros = "rostopic delay {subject}",
+            .remedy_timebase = "timebase topic delay {subject} --ros1",
+            .remedy_launch = "msg.header.stamp = acquisition_time  # in the driver, not "
+                             "rospy.Time.now()",
+        },
+    [TB__RULE_TOPIC_RATE] =
+        {
+            .remedy_ros = "rostopic hz {subject}",
+            .remedy_timebase = "timebase topic hz {subject} --ros1",
+            .remedy_launch =
+                "<param name=\"publish_rate\" value=\"10.0\"/>  <!-- of what publishes "
+                "{subject}; parameters differ -->",
+        },
+    [TB__RULE_TF_TWO_PUBLISHERS] =
+        {
+            .remedy_ros = "rosrun tf view_frames",
+            .remedy_timebase = "timebase nodes --ros1",
+            .remedy_launch =
+                "<param name=\"publish_tf\" value=\"false\"/>  <!-- on all but one -->",
+        },
+    [TB__RULE_TF_LATE] =
+        {
+            .remedy_ros = "rosrun tf tf_monitor",
+            .remedy_timebase = "timebase topic delay /tf --ros1",
+            .remedy_launch = "buffer.lookup_transform(target, source, stamp, timeout)  # longer "
+                             "than the transform is late",
+        },
+    [TB__RULE_TF_OLD_EPOCH] =
+        {
+            .remedy_ros = "rosrun tf tf_monitor",
+            .remedy_timebase = "timebase topic delay /tf --ros1",
+            .remedy_launch = "if rospy.Time.now() < last: buffer.clear()  # in each node with a "
+                             "buffer",
+        },
+    [TB__RULE_MESSAGES_LOST] =
+        {
+            .remedy_ros = "rosbag record --buffsize=1024 {subjects}",
+            .remedy_timebase = "timebase record --ros1 --max-cache-size 1073741824 {subjects}",
+            .remedy_launch = "<node pkg=\"rosbag\" type=\"record\" name=\"record\" "
+                             "args=\"--buffsize=1024 {subjects}\"/>",
+        },
+    [TB__RULE_RECORDING_PAUSED] =
+        {
+            .remedy_ros = "rosbag record --all",
+            .remedy_timebase = "timebase record --all --ros1",
+            .remedy_launch =
+                "<node pkg=\"rosbag\" type=\"record\" name=\"record\" args=\"--all\"/>",
+        },
+    [TB__RULE_RECORDER_UNSYNCHRONIZED] =
+        {
+            .remedy_ros = "chronyc tracking",
+            .remedy_timebase = "timebase record --all --ros1",
+            .remedy_launch =
+                "<node ... launch-prefix=\"sh -c 'chronyc waitsync 30 0.01; $0 $@'\"/> "
+                " <!-- of the recorder -->",
+        },
+    [TB__RULE_MISSING_EVIDENCE] =
+        {
+            .remedy_ros = "rosbag record --all",
+            .remedy_timebase = "timebase record --all --ros1",
+            .remedy_launch = "<node pkg=\"rosbag\" type=\"record\" name=\"record\" args=\"/clock "
+                             "/tf /tf_static /diagnostics ...\"/>",
+        },
+    [TB__RULE_LOG_EVIDENCE] =
+        {
+            .remedy_ros = "rostopic echo /rosout",
+            .remedy_timebase = "timebase topic echo /rosout --ros1",
+            .remedy_launch = "<env name=\"ROSCONSOLE_FORMAT\" value=\"[${time}] [${node}] "
+                             "${message}\"/>",
+        },
     [TB__RULE_STALE_EPOCH] =
         {
             .remedy_ros = "rostopic echo {subject}/header/stamp",

@@ -67,6 +67,27 @@ static void test_remedies_of_ros1_are_whole(void **state)
   assert_null(tb__rule_ros1(TB__RULE_CLOCK_QOS)); /* ROS 1 has no QoS */
 }
 
+/* What `check` finds in a recording of ROS 1 too: texts that are those of ROS 2 do not help there.
+ */
+static void test_rules_of_recordings_have_remedies_of_ros1(void **state)
+{
+  (void)state;
+  for (int i = 0; i < TB__RULE_COUNT; i++) {
+    static const char *const of_graphs[] = {
+        "mixed-shared-time", "shared-time-stopped", "time-base-declared", "node-missing",
+        "clock-declared",    "clock-qos",           "clock-error",        "active-before-clock",
+        "stamp-declared",    "topic-declared",      "node-unannounced",   "node-name-shared"};
+    const tb__rule_t *rule = tb__rule((tb__rule_id_t)i);
+    bool is_of_graph = false;
+    for (size_t k = 0; k < sizeof of_graphs / sizeof *of_graphs; k++)
+      is_of_graph |= strcmp(rule->id, of_graphs[k]) == 0 || i >= TB__RULE_REPLAY_MISSING;
+    bool is_of_ros2 = strstr(rule->remedy_ros, "ros2") || strstr(rule->remedy_launch, "Node(") ||
+                      strstr(rule->remedy_launch, "ExecuteProcess(");
+    if (is_of_ros2 && !is_of_graph && !tb__rule_ros1((tb__rule_id_t)i))
+      fail_msg("%s has none", rule->id);
+  }
+}
+
 static void test_ids_find_their_row(void **state)
 {
   (void)state;
@@ -93,6 +114,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_row_is_whole),
       cmocka_unit_test(test_remedies_of_ros1_are_whole),
+      cmocka_unit_test(test_rules_of_recordings_have_remedies_of_ros1),
       cmocka_unit_test(test_ids_find_their_row),
       cmocka_unit_test(test_names_of_severities),
   };

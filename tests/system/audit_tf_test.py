@@ -97,6 +97,17 @@ class TransformTest(AuditTest):
         (line,) = self.evidence(report, "tf-late", "odom -> base")
         self.assertRegex(line, r"^\d+ messages waited for it, \d+ of them in vain; up to 1\.\d+ s .*, the longest on /scan$")
 
+    def test_robots_in_namespaces(self):
+        """The same frames of two robots, which have different parents: one is late."""
+        self.sim()
+        self.peer("node laser -p use_sim_time:=true", *(f"header /{robot}/scan 50 node 0 base" for robot in ("r1", "r2")))
+        self.peer("node ekf1 -p use_sim_time:=true -r /tf:=/r1/tf", "tf odom base 20")
+        self.peer("node ekf2 -p use_sim_time:=true -r /tf:=/r2/tf", "tf world base 20 -1400")
+        report = self.until_found("tf-late")
+        (finding,) = report["findings"]
+        self.assertEqual((finding["cause"], [s["name"] for s in finding["subjects"]]), ("/ekf2", ["[/r2] world -> [/r2] base"]))
+        self.assertIsNotNone(self.edge(report, "[/r1] base"))
+
     def test_an_edge_that_has_stopped(self):
         """Found while scans still wait for it."""
         self.graph("node other -p use_sim_time:=true", "tf map odom 20")

@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import unittest
+import xml.etree.ElementTree
 
 from command_test import LIMIT_S, SECOND, CommandTest, Process
 from sqlite_bag import sqlite_bag_make
@@ -115,6 +116,15 @@ class AgainstTest(CommandTest):
         found = self.compare(path, status=1)
         self.assertFalse(found["good"])
         self.assertEqual((found["missing"], found["extra"]), (2, 1))
+        page, junit = (os.path.join(self.folder, name) for name in ("page.html", "junit.xml"))
+        self.compare(path, "--html", page, "--junit", junit, status=1)
+        shown = "".join(xml.etree.ElementTree.parse(page).getroot().itertext())
+        self.assertIn("are missing in the replay", shown)
+        self.assertIn(self.bag, shown)
+        suite = xml.etree.ElementTree.parse(junit).getroot().find("testsuite")
+        failed = {case.get("name"): case.find("failure") is not None for case in suite}
+        self.assertEqual(failed, {"replay-missing": True, "replay-extra": True, "replay-reordered": False})
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("3", "2"))
 
     def test_at_5x(self):
         found = self.check_replay("--rate", "5")[1]

@@ -142,6 +142,15 @@ class CheckTest(unittest.TestCase):
         self.assertEqual([(f["rule"], [s["name"] for s in f["subjects"]]) for f in found["findings"]
                           if f["severity"] == "error"], [("topic-two-types", ["/point"])])
 
+    def test_a_ros1_bag_gets_the_remedies_of_ros1(self):
+        bag = sqlite_bag_make(self.path("bag.db3"), TOPICS[:2], [m for m in simulation(wall=True) if m[0] < 2])
+        subprocess.run([TIMEBASE, "bag", "convert", bag, "-o", self.path("x.bag")], check=True,
+                       capture_output=True, timeout=LIMIT_S)
+        for path, command in ((bag, "ros2 topic"), (self.path("x.bag"), "rostopic")):
+            finding, = self.check_json(path, status=1)["findings"]
+            self.assertEqual(finding["rule"], "stamp-other-domain")
+            self.assertTrue(any(text.startswith(command) for text in finding["remedy"].values()), finding["remedy"])
+
     def test_messages_before_the_clock_are_not_judged_by_log_times(self):
         early = [(1, NOW - 2 * S, point(99 * S)), (1, NOW - S, point(99 * S))]
         self.check(self.make(early + list(simulation())))
@@ -193,7 +202,7 @@ class CheckTest(unittest.TestCase):
         for option in ("--html", "--junit"):
             result = self.check(bag, option, self.path("none", "file"), status=3)
             self.assertIn("none/file", result.stderr)
-            self.check(bag, option, self.path("x"), "--against", bag, status=2)
+            self.check(bag, option, self.path("none", "file"), "--against", bag, status=3)
 
     def test_junit(self):
         bag = self.make(simulation(wall=True))
