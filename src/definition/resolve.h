@@ -33,7 +33,7 @@ tb_status_t tb__definition_resolve_at(const tb__definition_request_t *request,
                                       tb__definition_t *out) TB_WARN_UNUSED;
 
 /* Whether a hash is ROS 1's md5sum of a type. */
-TB_PRIVATE_API bool tb__is_md5sum(const char *hash);
+bool tb__is_md5sum(const char *hash);
 
 /* What a connection of ROS 1 announces, to be freed: `text`, unless its md5sum is another than
  * `md5sum` and a definition that has that one is in the places (NULL: none) or built in, as ROS 1
