@@ -80,10 +80,13 @@ bool tb__is_md5sum(const char *hash)
          strspn(hash, "0123456789abcdef") == TB__MD5_TEXT_SIZE - 1;
 }
 
-static bool has_sum(const char *type, const char *text, const char *md5sum)
+/* TB_ERR_NO_MEMORY; a text that cannot be summed has another one. */
+static tb_status_t has_sum(const char *type, const char *text, const char *md5sum, bool *out)
 {
   char sum[TB__MD5_TEXT_SIZE];
-  return !tb__ros1_md5sum(type, text, sum, NULL) && strcmp(sum, md5sum) == 0;
+  tb_status_t status = tb__ros1_md5sum(type, text, sum, NULL);
+  *out = !status && strcmp(sum, md5sum) == 0;
+  return status == TB_ERR_NO_MEMORY ? status : TB_OK;
 }
 
 /* ROS 2's text as ROS 1 has it, if that has the sum: with ROS 1's own types, or as it is. */
@@ -92,13 +95,15 @@ static tb_status_t change_to_ros1(const char *type, const char *md5sum, const ch
 {
   for (int own = 1; own >= 0; own--) {
     char *text = NULL;
+    bool fits = false;
     tb_status_t status = tb__ros2_text_to_ros1(type, ros2, own, &text, NULL);
-    if (status) return status;
-    if (has_sum(type, text, md5sum)) {
+    if (!status) status = has_sum(type, text, md5sum, &fits);
+    if (!status && fits) {
       *out = text;
       return TB_OK;
     }
     free(text);
+    if (status) return status;
   }
   return TB_ERR_NOT_FOUND;
 }
@@ -130,7 +135,9 @@ tb_status_t tb__ros1_definition_of(const char *type, const char *md5sum, const c
   tb_status_t status = TB_ERR_NOT_FOUND;
   bool is_known = tb__is_md5sum(md5sum);
   if (!text) text = "";
-  bool fits = !is_known || has_sum(type, text, md5sum);
+  bool fits = !is_known;
+  if (is_known && has_sum(type, text, md5sum, &fits))
+    return tb__no_memory_for(error, "message definition");
   if (!fits) status = find_by_sum(type, md5sum, places ? places : &nowhere, out);
   if (!status) return TB_OK;
   if (status == TB_ERR_NO_MEMORY) return tb__no_memory_for(error, "message definition");

@@ -81,8 +81,8 @@ static tb_status_t reencoding(void)
       {"p/msg/T", "ros2idl", "module p { module msg { struct T { string a; double b[3]; }; }; };",
        NULL},
       {"sensor_msgs/Imu", "ros1msg", "int8 a\n", NULL},
-      {"p/T", "ros1msg", "uint8[] a\n", NULL},
       {"std_msgs/Int8", "ros1msg", "", "27ffa0c9c4b8fb8492252bcad9e5c57b"},
+      {"p/T", "ros1msg", "uint8[] a\n", NULL},
   };
   static const uint8_t message[1000] = {0xe4, 3};
   tb_status_t status = TB_OK;
