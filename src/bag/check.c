@@ -16,8 +16,7 @@
 #include "base/sized.h"
 #include "storage/limits.h"
 
-#define ENCAPSULATION_SIZE 4
-#define REPORTED_MAX       10000 /* findings that are remembered */
+#define REPORTED_MAX 10000 /* findings that are remembered */
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -92,11 +91,6 @@ static void count_message(tb__check_t *check, tb_bag_reader_t *reader,
 {
   if (message->log_time_ns < check->last_ns && !check->is_salvaging)
     tb__check_report(check, "%s: %s %" PRId64 ": its time is before that of the previous message",
-                     reader->sources[message->file].path,
-                     reader->sources[message->file].part->storage->item, message->row_id);
-  if (reader->is_cdr[message->topic] && message->size < ENCAPSULATION_SIZE)
-    tb__check_report(check,
-                     "%s: %s %" PRId64 ": its payload is shorter than the 4 bytes of encapsulation",
                      reader->sources[message->file].path,
                      reader->sources[message->file].part->storage->item, message->row_id);
   bool first = check->result.message_count++ == 0;

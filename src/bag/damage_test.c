@@ -1,5 +1,4 @@
 /* Files as crashes, bad disks and other programs leave them: errors, never a crash or a hang. */
-#include <timebase/bag_check.h>
 #include <timebase/bag_reader.h>
 
 #include <limits.h>
@@ -517,18 +516,6 @@ static void test_ids_that_are_no_numbers_of_rows(void **state)
     }
 }
 
-/* Nothing can read or play it. */
-static void test_a_payload_without_encapsulation_is_not_whole(void **state)
-{
-  (void)state;
-  tb_bag_check_result_t result;
-  tb__test_db_simple(path, 4, 2, 0, 1);
-  change_db("INSERT INTO messages VALUES (50, 1, 9, x''), (51, 1, 10, x'000100')");
-  assert_ok(tb_bag_check(path, NULL, NULL, &result, NULL));
-  assert_int_equal(result.finding_count, 2);
-  assert_int_equal(result.message_count, 4);
-}
-
 /* A table that has lost its pages, of which its index knows. */
 static void test_rows_that_only_the_index_has_are_lost(void **state)
 {
@@ -659,7 +646,6 @@ int main(void)
       TEST(test_a_log_that_cannot_be_read_is_not_passed_over),
       TEST(test_ids_that_are_no_numbers_of_rows),
       TEST(test_rows_that_only_the_index_has_are_lost),
-      TEST(test_a_payload_without_encapsulation_is_not_whole),
       TEST(test_wal_mode_without_log_leaves_nothing_behind),
       TEST(test_a_hot_journal_is_refused),
       TEST(test_a_bag_that_may_not_be_written),
