@@ -308,7 +308,7 @@ static void remove_folder(const bag_staging_t *staging)
 void bag_staging_end(bag_staging_t *staging)
 {
   if (!staging->is_begun) return;
-  if (staging->inside >= 0 && !staging->is_kept) {
+  if (staging->inside >= 0 && staging->folder && !staging->is_kept) {
     if (staging->name) {
       remove_entries(staging, staging->name);
       unlinkat(staging->inside, staging->name, AT_REMOVEDIR);

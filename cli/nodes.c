@@ -420,7 +420,7 @@ static int print_nodes_json(const command_t *command, const nodes_t *nodes, int 
   for (size_t i = 0; i < nodes->view->snapshot->node_count; i++)
     json_push(list, node_json(nodes, i));
   for (size_t i = 0; i < nodes->publisher_count; i++)
-    json_push(publishers, publisher_json(nodes, nodes->publishers[i]));
+    if (nodes->publishers[i]) json_push(publishers, publisher_json(nodes, nodes->publishers[i]));
   for (size_t i = 0; i < nodes->subscription_count; i++)
     if (nodes->subscriptions[i]->node < 0)
       json_push(others, subscription_json(nodes, nodes->subscriptions[i]));

@@ -170,7 +170,7 @@ static tb_status_t close_output(tb_bag_writer_t *writer, const char *text, tb_er
   size_t length = strlen(TB__PROVENANCE_PREFIX);
   const char **keys = calloc(2 * writer->custom_count + 1, sizeof *keys);
   metadata.keys = keys;
-  metadata.values = keys + writer->custom_count;
+  metadata.values = keys ? keys + writer->custom_count : NULL;
   for (size_t i = 0; keys && i < writer->custom_count; i++) {
     const tb__bag_custom_t *note = &writer->custom[i];
     if (strncmp(note->key, TB__PROVENANCE_PREFIX, length) != 0) continue;

@@ -44,7 +44,10 @@ static bool find_first_file(const tb_bag_writer_t *writer, size_t run, size_t *o
   char key[64];
   snprintf(key, sizeof key, TB__RUN_KEY_PREFIX "%zu", run);
   const char *value = tb_bag_writer_get_custom_data(writer, key);
-  return value && sscanf(value, TB__RUN_VALUE "%zu", out) == 1;
+  size_t length = strlen(TB__RUN_VALUE);
+  if (!value || strncmp(value, TB__RUN_VALUE, length) != 0) return false;
+  *out = strtoull(value + length, NULL, 10);
+  return true;
 }
 
 static void forget_last_run(tb_bag_writer_t *writer)

@@ -482,7 +482,8 @@ tb_status_t tb__msg_parse(tb__schema_builder_t *builder, size_t begin, size_t en
   msg_parser_t parser = {
       .builder = builder, .text = builder->text->text, .size = end, .next = begin};
   snprintf(parser.package, sizeof parser.package, "%.*s", (int)strcspn(root, "/"), root);
-  size_t first = strcspn(parser.text + begin, "\n");
+  const char *line_end = memchr(parser.text + begin, '\n', end - begin);
+  size_t first = line_end ? (size_t)(line_end - parser.text) - begin : end - begin;
   bool has_heading = end > begin && tb__is_rule(parser.text + begin, first);
   tb_status_t status = begin == 0 && !has_heading ? begin_root(&parser) : TB_OK;
   while (!status && line_next(&parser))

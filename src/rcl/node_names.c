@@ -38,7 +38,8 @@ void tb__node_names_add(const char *name)
   if (grown) {
     names = grown;
     memcpy(names + length, name, added);
-    memcpy(names + length + added, "\n", 2);
+    names[length + added] = '\n';
+    names[length + added + 1] = '\0';
     write_file_locked();
   }
   tb__mutex_unlock(&mutex);

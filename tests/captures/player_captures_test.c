@@ -189,7 +189,7 @@ static void test_services(void **state)
     while ((begins_with(what, "play:") || begins_with(what, "play until")) && !is_halted(&stage))
       sched_yield(); /* until what was asked for before has been played */
     carry_out(&stage, kind, request, &answer);
-    if (kind->forms) answer = (tb__player_answer_t){0}; /* jazzy's answer has no fields */
+    if (kind->response == &tb__player_empty_type) answer = (tb__player_answer_t){0};
     free(request);
   }
   assert_int_equal(replies, 40);
