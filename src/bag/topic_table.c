@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "storage/clean.h"
 
+#define MD5_LENGTH 32
+
 /* The place of `name` in by_name, or where it belongs. */
 static size_t lower_bound(const tb__topic_table_t *table, const char *name)
 {
@@ -43,14 +45,38 @@ static int compare_records(const tb__topic_table_t *table, size_t index,
 {
   const tb_bag_topic_t *known = &table->topics[index];
   int order = strcmp(table->records[index], topic->name);
-  if (!order) order = strcmp(known->type, topic->type);
   if (!order) order = strcmp(known->serialization_format, topic->serialization_format);
-  /* the definitions that a type had at different times have one name in ROS 1, and MD5 sums, which
-   * files of MCAP need not have */
-  if (order || strcmp(topic->serialization_format, "ros1") != 0) return order;
-  order = strcmp(text_of(known->type_hash), text_of(topic->type_hash));
-  bool has_sums = text_of(known->type_hash)[0] && text_of(topic->type_hash)[0];
-  return order || has_sums ? order : strcmp(text_of(known->definition), text_of(topic->definition));
+  bool is_ros1 = strcmp(topic->serialization_format, "ros1") == 0;
+  /* what messages are like on the wire follows from the MD5 sum of ROS 1, whatever the type is
+   * called; files of MCAP need not have it */
+  if (!order && is_ros1) order = strcmp(text_of(known->type_hash), text_of(topic->type_hash));
+  if (order || (is_ros1 && strlen(text_of(topic->type_hash)) == MD5_LENGTH)) return order;
+  order = strcmp(known->type, topic->type);
+  return order || !is_ros1 ? order : strcmp(text_of(known->definition), text_of(topic->definition));
+}
+
+/* Packages of early ROS 1 that have no types any more: roslib/Clock is rosgraph_msgs/Clock,
+ * tf/tfMessage is tf2_msgs/TFMessage. */
+static bool is_early_name(const char *type)
+{
+  return strncmp(type, "roslib/", 7) == 0 || strncmp(type, "tf/", 3) == 0;
+}
+
+static void swap(const char **a, char **b)
+{
+  char *kept = (char *)*a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Of two names of one type, today's. */
+static void take_modern_name(tb_bag_topic_t *known, tb__bag_file_topic_t *topic)
+{
+  if (!is_early_name(known->type) || is_early_name(topic->type)) return;
+  swap(&known->type, &topic->type);
+  if (!*text_of(topic->definition) || !topic->definition_encoding) return;
+  swap(&known->definition, &topic->definition);
+  swap(&known->definition_encoding, &topic->definition_encoding);
 }
 
 /* The place in by_record of the topic that files call and type so, or where it belongs. */
@@ -350,6 +376,7 @@ tb_status_t tb__topic_table_merge(tb__topic_table_t *table, tb__bag_file_topic_t
   size_t place = find_record(table, topic, &found);
   if (found) {
     *out = table->by_record[place];
+    take_modern_name(&table->topics[*out], topic);
     return take_offers(table, *out, bag, topic, metadata, error);
   }
   status = choose_name(table, topic, path, &name, error);

@@ -74,12 +74,12 @@ static int compare_texts(tb__rosbag1_text_t a, tb__rosbag1_text_t b)
   return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* By topic and type. */
+/* By topic and type, which may have several names. */
 static int compare_topics(const void *a, const void *b)
 {
   const tb__rosbag1_connection_t *const *x = a, *const *y = b;
   int order = compare_texts((*x)->topic, (*y)->topic);
-  return order ? order : compare_texts((*x)->type, (*y)->type);
+  return order ? order : compare_texts((*x)->md5sum, (*y)->md5sum);
 }
 
 /* All publishers of a topic are one topic of a recording: latched, if one of them is. */

@@ -25,7 +25,7 @@ try:
     from sensor_msgs.msg import CameraInfo, Imu, NavSatFix
     from std_msgs.msg import Bool, Duration, Empty, Header, String, Time
     from tf2_msgs.msg import TFMessage
-    from geometry_msgs.msg import TransformStamped
+    from geometry_msgs.msg import TransformStamped, Vector3
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
@@ -304,6 +304,48 @@ def check_two_definitions(timebase, folder):
     return None if found == wanted else f"{found}"
 
 
+def check_two_names(timebase, folder):
+    """tf/tfMessage is tf2_msgs/TFMessage, with its MD5 sum: one topic, by the modern name, latched if one of its
+    publishers is; what has another sum is another topic, and reported."""
+    path, other = os.path.join(folder, "names.bag"), os.path.join(folder, "other.bag")
+    definition, md5sum = TFMessage._full_text, TFMessage._md5sum
+    early = genpy.dynamic.generate_dynamic("tf/tfMessage", definition)["tf/tfMessage"]
+    if early._md5sum != md5sum:
+        return f"MD5 sums {early._md5sum} and {md5sum}"
+    tree = [TransformStamped(child_frame_id="left")]
+    header = {"topic": "/tf", "type": "tf2_msgs/TFMessage", "md5sum": md5sum, "message_definition": definition,
+              "latching": "1", "callerid": "/new"}
+    written = [(early(tree), None), (TFMessage(tree), header)]
+    for name, messages in ((path, written), (other, [*written, (Vector3(), None)])):
+        with rosbag.Bag(name, "w") as bag:
+            for i, (message, connection) in enumerate(messages):
+                bag._topic_connections.clear()  # another publisher, whose connection is its own
+                bag.write("/tf", message, t=rospy.Time(100 + i), connection_header=connection)
+    status, out = run(timebase, "bag", "check", path)
+    if status or "2 messages" not in out:
+        return f"bag check: {status}, {out}"
+    status, out = run(timebase, "check", path)
+    if "two types" in out or status not in (0, 1):
+        return f"check: {status}, {out}"
+    status, out = run(timebase, "bag", "cat", "--json", path)
+    lines = [json.loads(line) for line in out.splitlines()]
+    if status or [line["type"] for line in lines] != ["tf2_msgs/TFMessage"] * 2 or any(
+            line["topic"] != "/tf" or line["message"]["transforms"][0]["child_frame_id"] != "left" for line in lines):
+        return f"cat: {status}, {out}"
+    for options, kind in ((("-s", "mcap"), "tf2_msgs/msg/TFMessage"), (("-s", "rosbag1"), "tf2_msgs/TFMessage")):
+        copy = os.path.join(folder, "names_" + options[1]) + (".bag" if options[1] == "rosbag1" else "")
+        status, out = run(timebase, "bag", "convert", path, "-o", copy, *options)
+        if status:
+            return f"convert {options}: {status}, {out}"
+        topics = json.loads(run(timebase, "bag", "info", "--json", copy)[1])["topics"]
+        if [(topic["name"], topic["type"], topic["count"]) for topic in topics] != [("/tf", kind, 2)]:
+            return f"convert {options}: {topics}"
+        if "transient_local" not in json.dumps(topics):
+            return f"{options}: not latched: {topics}"
+    status, out = run(timebase, "check", other)
+    return None if "/tf has two types" in out and "/tf_2" in out else f"check of two types: {status}, {out}"
+
+
 def check_foreign(timebase, folder):
     """A file of MCAP without MD5 sums: definitions of one type are told apart by their texts, and what contradicts
     itself is named and left out."""
@@ -345,6 +387,7 @@ def main():
         results = [(made, check_whole(timebase, made, folder)), (late, check_late(timebase, late, folder)),
                    (late, check_options(timebase, late, folder)),
                    ("changed.bag", check_two_definitions(timebase, folder)),
+                   ("names.bag", check_two_names(timebase, folder)),
                    ("foreign.mcap", check_foreign(timebase, folder))]
         for name in sorted(glob.glob(os.path.join(sys.argv[2], "*.expected.json"))) if len(sys.argv) > 2 else []:
             with open(name, encoding="utf-8") as file:
