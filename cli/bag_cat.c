@@ -35,6 +35,7 @@ typedef struct cat_topic {
   const tb__known_definition_t *known;
   bool is_left_out; /* which has been printed */
   uint64_t misfits; /* messages that are not of the definition */
+  uint64_t empty;   /* too short to be of any */
 } cat_topic_t;
 
 typedef struct cat {
@@ -185,6 +186,12 @@ static void leave_out(cat_t *cat, const tb_bag_topic_t *topic, cat_topic_t *stat
   text_err("timebase %s: %s is left out: %s\n", cat->command->name, topic->name, reason);
 }
 
+/* Less than CDR begins with, or in ROS 1 not a byte: no definition is judged by it. */
+static bool is_empty(const tb_bag_topic_t *topic, const tb_bag_message_t *message)
+{
+  return message->size < (strcmp(topic->serialization_format, "cdr") == 0 ? 4 : 1);
+}
+
 /* NULL: it is not printed. */
 static const tb__known_definition_t *definition_of(cat_t *cat, const tb_bag_topic_t *topic,
                                                    cat_topic_t *state,
@@ -200,6 +207,7 @@ static const tb__known_definition_t *definition_of(cat_t *cat, const tb_bag_topi
     leave_out(cat, topic, state, text);
     return NULL;
   }
+  if (is_empty(topic, message)) return tb__definition_entry_known(state->entry);
   state->known = tb__definition_entry_fit(state->entry, message->data, message->size);
   if (!state->known && tb__definition_entry_state(state->entry) == TB__DEFINITION_IS_UNKNOWN) {
     const char *note = tb__definition_entry_note(state->entry);
@@ -300,7 +308,9 @@ static int show_message(cat_t *cat, const tb_bag_info_t *info, const tb_bag_mess
   if (state->is_left_out) return EXIT_OK;
   status = known ? print(&cat->style, topic, message, known->schema) : TB_ERR_CORRUPT;
   if (status == TB_ERR_NO_MEMORY) return command_failed(cat->command, status, NULL);
-  if (status)
+  if (status && is_empty(topic, message))
+    state->empty++;
+  else if (status)
     state->misfits++;
   else
     cat->shown++;
@@ -350,15 +360,22 @@ static int seek(cat_t *cat, const tb_bag_info_t *info, int64_t *end_ns)
   return EXIT_OK;
 }
 
+static void report_some(const cat_t *cat, const tb_bag_topic_t *topic, uint64_t count,
+                        const char *what)
+{
+  if (count == 0) return;
+  fflush(stdout);
+  text_err("timebase %s: %s: %" PRIu64 " message%s %s %s\n", cat->command->name, topic->name, count,
+           count == 1 ? " is" : "s are", what, topic->type);
+}
+
 static void report_misfits(cat_t *cat, const tb_bag_info_t *info)
 {
   for (size_t i = 0; i < info->topic_count; i++) {
-    if (!cat->state[i].misfits) continue;
-    cat->is_incomplete = true;
-    fflush(stdout);
-    text_err("timebase %s: %s: %" PRIu64 " message%s not of the definition of %s\n",
-             cat->command->name, info->topics[i].name, cat->state[i].misfits,
-             cat->state[i].misfits == 1 ? " is" : "s are", info->topics[i].type);
+    const cat_topic_t *state = &cat->state[i];
+    cat->is_incomplete |= state->misfits > 0;
+    report_some(cat, &info->topics[i], state->misfits, "not of the definition of");
+    report_some(cat, &info->topics[i], state->empty, "empty or too short to be of type");
   }
 }
 

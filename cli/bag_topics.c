@@ -40,22 +40,24 @@ static int open_with_content(const command_t *command, const filter_t *filter,
   return bag_open_first_run(command, bags->items, bags->count, &options, out);
 }
 
-static bool has_ros1(const tb_bag_info_t *info)
+static bool is_foreign(const tb_bag_info_t *info)
 {
   for (size_t i = 0; i < info->topic_count; i++)
-    if (strcmp(info->topics[i].serialization_format, "ros1") == 0) return true;
-  return false;
+    if (strcmp(info->topics[i].serialization_format, "ros1") == 0 ||
+        strcmp(info->topics[i].serialization_format, "cdr") == 0)
+      return false;
+  return info->topic_count > 0;
 }
 
-/* Messages of ROS 1 have no encapsulation, which is asked for where there are none. */
+/* Each message of what has neither ROS 1's nor ROS 2's is refused. */
 static int open_bags(const command_t *command, const filter_t *filter,
                      const tb_bag_reader_options_t *topics, tb_bag_reader_t **out)
 {
-  int result = open_with_content(command, filter, topics, TB_BAG_CONTENT_ALL, out);
-  if (result || !has_ros1(tb_bag_reader_info(*out))) return result;
+  int result = open_with_content(command, filter, topics, TB_BAG_CONTENT_ANY, out);
+  if (result || !is_foreign(tb_bag_reader_info(*out))) return result;
   tb_bag_reader_close(*out);
   *out = NULL;
-  return open_with_content(command, filter, topics, TB_BAG_CONTENT_ANY, out);
+  return open_with_content(command, filter, topics, TB_BAG_CONTENT_ALL, out);
 }
 
 /* "/go/_action/status" of "/go". */

@@ -22,8 +22,9 @@
 #include "publishers.h"
 #include "text.h"
 
-#define NODE_NAME  "rosbag2_player"
-#define BURST_SIZE 80
+#define NODE_NAME          "rosbag2_player"
+#define BURST_SIZE         80
+#define ENCAPSULATION_SIZE 4
 
 /* What plays, and the thread that it plays on. */
 typedef struct session {
@@ -226,13 +227,25 @@ static int load(session_t *session, play_arguments_t *arguments)
   return status ? command_bad_file(session->command, status, &error) : result;
 }
 
-/* Without messages, and nothing that could not be read: played to its end at once. */
+/* Too short to be of any type. */
+static bool is_empty_message(const tb_bag_info_t *info, const tb_bag_message_t *message)
+{
+  return message->size < ENCAPSULATION_SIZE &&
+         strcmp(info->topics[message->topic].serialization_format, "cdr") == 0;
+}
+
+/* Without messages but empty ones, and nothing that could not be read: played to its end at once.
+ */
 static bool is_empty(const session_t *session)
 {
   const tb_bag_info_t *info = tb_bag_reader_info(session->reader);
   tb_bag_message_t message;
-  if (info->message_count > 0) return false;
-  tb_status_t status = tb_bag_reader_next(session->reader, &message, NULL);
+  uint64_t count = 0;
+  tb_status_t status;
+  while (!(status = tb_bag_reader_next(session->reader, &message, NULL)) &&
+         is_empty_message(info, &message) && !*command_catch_signals())
+    count++;
+  if (count == 0 && info->message_count > 0) return false; /* that are chosen */
   return status == TB_ERR_END || (status == TB_ERR_TRUNCATED && info->unclosed_count > 0);
 }
 
@@ -240,7 +253,9 @@ static void report_empty(const session_t *session)
 {
   flockfile(stderr);
   command_begin_warning(session->command);
-  text_err("%s: has no messages, so none are played\n", tb_bag_reader_info(session->reader)->path);
+  const tb_bag_info_t *info = tb_bag_reader_info(session->reader);
+  text_err("%s: has no messages%s, so none are played\n", info->path,
+           info->message_count > 0 ? " that are not empty" : "");
   funlockfile(stderr);
 }
 

@@ -1,5 +1,6 @@
 #include "play_reencoded.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static bool is_of_graph(const play_reencoded_t *self, const tb_bag_topic_t *info
 bool play_reencoded_is_needed(const tb_bag_info_t *info, bool to_ros1)
 {
   for (size_t i = 0; i < info->topic_count; i++)
-    if (strcmp(info->topics[i].serialization_format, to_ros1 ? CDR : ROS1) == 0 ||
+    if (strcmp(info->topics[i].serialization_format, to_ros1 ? ROS1 : CDR) != 0 ||
         bag_reencode_check(&info->topics[i], NULL) == TB_ERR_CORRUPT)
       return true;
   return false;
@@ -144,10 +145,15 @@ static tb_status_t add_topic(void *user, const tb_bag_topic_t *info, void **out_
 static tb_status_t publish_as(void *user, void *handle, const char *publisher, const void *data,
                               size_t size, tb_error_t *error)
 {
-  const play_reencoded_t *self = user;
+  play_reencoded_t *self = user;
   const play_reencoded_topic_t *topic = handle;
   if (topic->reencoder) {
+    bool is_empty = size == 0;
     tb_status_t status = tb_reencoder_run(topic->reencoder, data, size, &data, &size, error);
+    if (status == TB_ERR_TRUNCATED && is_empty) {
+      self->empty++;
+      return TB_ERR_NOT_FOUND;
+    }
     if (status) return status == TB_ERR_NO_MEMORY ? status : TB_ERR_INVALID; /* of this message */
   }
   return play_forward_publish(&self->forward, topic->handle, publisher, data, size, error);
@@ -168,6 +174,11 @@ tb_play_transport_t play_reencoded_begin(play_reencoded_t *self, const command_t
 
 void play_reencoded_end(play_reencoded_t *self)
 {
+  if (self->empty > 0) {
+    command_begin_warning(self->command);
+    text_err("%" PRIu64 " message%s left out: empty, which their types are not\n", self->empty,
+             self->empty == 1 ? " was" : "s were");
+  }
   while (self->topics) {
     play_reencoded_topic_t *topic = self->topics;
     self->topics = topic->next;

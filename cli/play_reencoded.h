@@ -15,9 +15,10 @@ typedef struct play_reencoded {
   const command_t *command;
   bool to_ros1;
   play_reencoded_topic_t *topics;
+  uint64_t empty; /* messages without a byte, of which nothing can be made */
 } play_reencoded_t;
 
-/* Whether a topic of the recording is of the other generation. */
+/* Whether a topic of the recording is not serialized as the graph has it. */
 bool play_reencoded_is_needed(const tb_bag_info_t *info, bool to_ros1);
 
 /* A transport for the player in front of `to`. Topics that have no counterpart are named on

@@ -6,8 +6,6 @@
 #include "base/null_argument.h"
 #include "base/sized.h"
 
-#define ENCAPSULATION_SIZE 4
-
 static void close_active(tb_bag_reader_t *reader, size_t place)
 {
   tb__bag_source_close(reader, reader->active[place]);
@@ -160,12 +158,13 @@ static tb_status_t find_topic(tb_bag_reader_t *reader, size_t index, size_t *out
 
 /* Frames are known by their first bytes, which are no encapsulation: a bag that was cut off may
  * lack the note that it is compressed. */
-static tb_status_t decompress(tb_bag_reader_t *reader, size_t index, tb_error_t *error)
+static tb_status_t decompress(tb_bag_reader_t *reader, size_t index, size_t topic,
+                              tb_error_t *error)
 {
   tb__bag_source_t *source = &reader->sources[index];
   tb__bag_row_t *row = &source->head;
   bool is_expected = source->part->is_single_messages;
-  if (!is_expected && reader->options.content == TB_BAG_CONTENT_ANY) return TB_OK;
+  if (!is_expected && !reader->is_cdr[topic]) return TB_OK;
   if (!tb__zstd_is_frame(row->data, row->size)) {
     if (!is_expected) return TB_OK;
     return row_error(reader, index, TB_ERR_CORRUPT, "its payload is not compressed", error);
@@ -192,8 +191,8 @@ static tb_status_t read_payload(tb_bag_reader_t *reader, size_t index, size_t to
   if (status) return status;
   if (!row->data)
     return row_error(reader, index, TB_ERR_CORRUPT, "it has no payload (NULL)", error);
-  status = decompress(reader, index, error);
-  if (!status && !any && row->size < ENCAPSULATION_SIZE)
+  status = decompress(reader, index, topic, error);
+  if (!status && !any && row->size < TB__ENCAPSULATION_SIZE)
     status = row_error(reader, index, TB_ERR_TRUNCATED,
                        "its payload is shorter than the 4 bytes of encapsulation", error);
   return status;

@@ -48,6 +48,8 @@ typedef struct tb__bag_source {
   tb__bag_row_t head; /* the next row of this file */
 } tb__bag_source_t;
 
+#define TB__ENCAPSULATION_SIZE 4 /* of payloads in "cdr" */
+
 struct tb_bag_reader {
   tb_bag_reader_options_t options; /* topics are not valid any more */
   tb__bag_part_t *parts;
@@ -79,6 +81,12 @@ struct tb_bag_reader {
   tb__read_ahead_t *ahead; /* NULL: the caller's thread reads */
   bool is_at_unclosed_end; /* the last failure only reported that a file was not closed */
 };
+
+/* Whether a message is in CDR, and too short for that. */
+static inline bool tb__bag_is_short(const tb_bag_reader_t *reader, const tb_bag_message_t *message)
+{
+  return reader->is_cdr[message->topic] && message->size < TB__ENCAPSULATION_SIZE;
+}
 
 /* What tb_bag_reader_open does once the files are known. Takes *location over, on failure too. */
 tb_status_t tb__bag_reader_open_files(const tb__bag_storage_t *storage,

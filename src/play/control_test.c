@@ -265,6 +265,29 @@ static void test_bad_rows_are_skipped_and_counted(void **state)
   fixture_fini(&f);
 }
 
+/* A recording may have them, and is whole: they are left out and counted. */
+static void test_payloads_too_short_for_cdr_are_left_out(void **state)
+{
+  (void)state;
+  static const tb__fake_message_t messages[] = {
+      {.log_time_ns = 1000 * MS, .data = "", .size = 0},
+      AT(1001),
+      {.log_time_ns = 1005 * MS, .data = "\0\1", .size = 2},
+      AT(1010),
+  };
+  static const tb_bag_reader_options_t any = {.content = TB_BAG_CONTENT_ANY};
+  fixture_t f;
+  fixture_init(&f, messages, COUNT(messages));
+  tb_bag_reader_close(f.reader);
+  assert_ok(tb__fake_bag_open(&f.bag, &any, &f.reader, NULL));
+  assert_plays(&f, "settle @1 /a @10 /a flush");
+  assert_int_equal(fixture_status(&f).bad_rows, 0);
+  tb_player_destroy(f.player);
+  f.player = NULL;
+  assert_non_null(strstr(log_text, "2 messages were left out: shorter than the 4 bytes"));
+  fixture_fini(&f);
+}
+
 static void test_a_message_that_cannot_be_sent_is_a_bad_row(void **state)
 {
   (void)state;
@@ -333,6 +356,7 @@ int main(void)
       WITH_LOG(test_a_slow_first_message_starts_time_when_it_is_there),
       WITH_LOG(test_a_slow_transport_holds_time_too),
       WITH_LOG(test_bad_rows_are_skipped_and_counted),
+      WITH_LOG(test_payloads_too_short_for_cdr_are_left_out),
       WITH_LOG(test_a_message_that_cannot_be_sent_is_a_bad_row),
       WITH_LOG(test_failing_sends_end_the_playing_by_name),
       WITH_LOG(test_missing_acknowledgements_are_a_warning),

@@ -1,5 +1,6 @@
 #include "play/feed.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +49,18 @@ tb_status_t tb__feed_init(tb__feed_t *feed, tb_bag_reader_t *reader,
   return status;
 }
 
+static void report_short(const tb__feed_t *feed)
+{
+  uint64_t count = feed->short_count;
+  if (count == 0) return;
+  tb__log(TB_LOG_WARN,
+          "%s: %" PRIu64 " message%s left out: shorter than the 4 bytes of encapsulation of CDR",
+          tb_bag_reader_info(feed->reader)->path, count, count == 1 ? " was" : "s were");
+}
+
 void tb__feed_fini(tb__feed_t *feed)
 {
+  report_short(feed);
   free(feed->plays);
   tb__latched_fini(&feed->latched);
   tb__order_fini(&feed->order);
@@ -109,7 +120,8 @@ static bool find_last(tb__feed_t *feed, int64_t from_ns, const tb__feed_place_t 
     tb_bag_message_t message;
     tb_status_t status = tb_bag_reader_next(feed->reader, &message, NULL);
     if (status == TB_ERR_END || (!status && has_reached(&message, place))) break;
-    if (status || !tb__feed_plays(feed, message.topic)) continue;
+    if (status || !tb__feed_plays(feed, message.topic) || tb__bag_is_short(feed->reader, &message))
+      continue;
     *out = tb__feed_place_of(&message);
     found = true;
   }
@@ -180,7 +192,8 @@ static bool next_received(tb__feed_t *feed, int64_t until_ns, tb_bag_message_t *
     } else if (out->log_time_ns > until_ns) {
       return false;
     } else if (!is_skipped(feed, out) && tb__feed_plays(feed, out->topic)) {
-      return true;
+      if (!tb__bag_is_short(feed->reader, out)) return true;
+      feed->short_count++;
     }
   }
 }

@@ -49,9 +49,10 @@ typedef struct tb__feed {
   const atomic_bool *stopping;
   tb__rejects_t rejects;
   bool has_reported_unclosed;
-  tb__order_t order;  /* by publish time, if it has room for any */
-  int64_t ordered_ns; /* the time of what was taken last, or the target */
-  bool drops_before;  /* what was published before the target */
+  uint64_t short_count; /* messages of which nothing can be sent, each time that they were met */
+  tb__order_t order;    /* by publish time, if it has room for any */
+  int64_t ordered_ns;   /* the time of what was taken last, or the target */
+  bool drops_before;    /* what was published before the target */
 } tb__feed_t;
 
 /* A recorded /clock may be left out, and is what the transport does not take. `stopping` ends long

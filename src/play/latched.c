@@ -74,7 +74,8 @@ static bool read_next(tb__latched_t *latched, tb_bag_message_t *out)
   tb_status_t status;
   do
     status = tb__bag_reader_read(reader, out, NULL);
-  while (status && status != TB_ERR_END && !atomic_load(latched->stopping));
+  while ((status ? status != TB_ERR_END : tb__bag_is_short(reader, out)) &&
+         !atomic_load(latched->stopping));
   reader->wanted = wanted;
   reader->is_sparse = is_sparse;
   return !status;

@@ -284,7 +284,8 @@ static tb_status_t start_reading(tb_player_t *player, tb_error_t *error)
   tb__ahead_t *ahead = &player->ahead;
   int64_t start_ns = start_of(player);
   bool from_offset = start_ns > player->first_ns;
-  if (ahead->max_messages > 0 && !from_offset) player->feed.rejects.count = 0; /* met again */
+  if (ahead->max_messages > 0 && !from_offset) /* met again */
+    player->feed.rejects.count = player->feed.short_count = 0;
   tb__ahead_target_t target = {.time_ns = from_offset ? start_ns : INT64_MIN,
                                .until_ns = player->feed.until_ns,
                                .restore = from_offset};

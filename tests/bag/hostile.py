@@ -33,9 +33,9 @@ def channel(number=1, topic=b"/a", schema_number=1, encoding=b"cdr", qos=b""):
     return record(CHANNEL, ids + text(topic) + text(encoding) + text(pairs))
 
 
-def message(time_ns, number=1, data=b"data"):
+def message(time_ns, number=1, data=b"data", head=CDR):
     times = struct.pack("<HIQQ", number, 0, time_ns, time_ns)
-    return record(MESSAGE, times + CDR + data)
+    return record(MESSAGE, times + head + data)
 
 
 def messages(count, first_ns=1000, number=1):
@@ -174,6 +174,9 @@ def odd_names():
     yield "two_encodings", plain(two + messages(3) + messages(3, 1000, 2))
     two = schema() + channel() + channel(1, b"/b")
     yield "defined_twice", plain(two + messages(3))
+    begin, end = schema() + channel() + message(1, data=b"", head=b""), message(1003, data=b"", head=CDR[:3])
+    yield "short_payloads", plain(begin + messages(3) + end)
+    yield "only_short_payloads", plain(begin + end)
     yield "before_channel", plain(messages(2) + schema() + channel() + messages(2, 1002))
     mcap = Mcap().chunk(messages(5), 5).chunk(schema() + channel() + messages(5, 1005), 5, 1005)
     yield "channel_in_later_chunk", mcap.end(summary=False)

@@ -254,10 +254,29 @@ class CatTest(unittest.TestCase):
         bad = os.path.join(self.folder, "bad.db3")
         sqlite_bag_make(bad, [("/text", "std_msgs/msg/String")],
                         [(0, BASE_NS, string("good")), (0, BASE_NS + 1, string("cut")[:-3]),
-                         (0, BASE_NS + 2, b"\0\1"), (0, BASE_NS + 3, string("last"))])
+                         (0, -1, string("bad")), (0, BASE_NS + 3, string("last"))])
         lines = self.lines(bad, status=3, errors="1 message is not of the definition of std_msgs/msg/String")
         self.assertEqual([line["message"]["data"] for line in lines], ["good", "last"])
         self.cat(bad, status=3, errors="1 part could not be read")
+
+    def test_empty_payloads(self):
+        """`check` calls them whole: they are counted, and no definition is judged by them."""
+        short = os.path.join(self.folder, "short.db3")
+        sqlite_bag_make(short, [("/text", "std_msgs/msg/String"), ("/none", "std_msgs/msg/String")],
+                        [(0, BASE_NS, b""), (0, BASE_NS + 1, string("a")), (0, BASE_NS + 2, b"\0\1"),
+                         (0, BASE_NS + 3, string("b")), (1, BASE_NS + 4, b"\0\1\0")])
+        ros1 = os.path.join(self.folder, "empty_ros1.mcap")
+        foreign_mcap.write(ros1, [
+            ("/text", "std_msgs/String", "ros1", "ros1msg", "string data\n", {},
+             [(BASE_NS, b""), (BASE_NS + 1, b"\1\0\0\0a"), (BASE_NS + 2, b""), (BASE_NS + 3, b"\1\0\0\0b")]),
+            ("/cdr", "std_msgs/msg/Bool", "cdr", "", "", {}, [(BASE_NS, b"")])])
+        wanted = {short: {"/text": 2, "/none": 1}, ros1: {"/text": 2, "/cdr": 1}}
+        for path, topics in wanted.items():
+            done = subprocess.run([TIMEBASE, "bag", "check", path], capture_output=True, text=True, timeout=LIMIT_S)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            for topic, count in topics.items():
+                lines = self.lines(path, errors=f"{topic}: {count} message{'s are' if count > 1 else ' is'} empty")
+            self.assertEqual([line["message"]["data"] for line in lines], ["a", "b"])
 
     def test_wide_strings_above_the_basic_plane(self):
         """In both forms on the wire; pairs are one character, halves of them none."""

@@ -568,7 +568,7 @@ class PlayTest(CommandTest):
     def test_a_recording_that_cannot_be_read_to_its_end_is_told(self):
         bag = bag_make(self.folder, self.START, SECOND // 10, 20)
         database = sqlite3.connect(bag)
-        database.execute("UPDATE messages SET data = x'00' WHERE id = 10")
+        database.execute("UPDATE messages SET timestamp = -1 WHERE id = 10")
         database.commit()
         database.close()
         status, out, err = self.result("play", bag, "--rate", "100")
