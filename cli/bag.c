@@ -131,14 +131,6 @@ void bag_no_topic(const command_t *command, const char *option, const tb_bag_inf
   command_print_usage(command);
 }
 
-void bag_warn_of_names(const command_t *command, const char *path)
-{
-  tb_error_t error = TB_ERROR_INIT;
-  if (tb_bag_check_names(path, &error) != TB_ERR_RANGE) return;
-  command_begin_warning(command);
-  text_err("%s\n", error.text);
-}
-
 void bag_warn_no_topic(const command_t *command, const char *option, const tb_bag_info_t *info,
                        const char *name)
 {

@@ -189,10 +189,6 @@ void bag_print_hint(const command_t *command, const char *const *paths, size_t c
 int bag_refused(const command_t *command, const char *const *paths, size_t count,
                 const tb_error_t *error);
 
-/* Warns of a folder without metadata.yaml whose files may be several recordings. Commands that show
- * the log show this with it. */
-void bag_warn_of_names(const command_t *command, const char *path);
-
 /* Nothing of the recording could be opened, not even as damaged. Returns EXIT_IO. */
 int bag_unreadable(const command_t *command, const char *path, tb_status_t status,
                    const tb_error_t *error);

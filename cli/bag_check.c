@@ -20,7 +20,7 @@ static int check(const command_t *command, const char *path, const tb_bag_limits
 {
   tb_bag_check_result_t result;
   tb_error_t error = TB_ERROR_INIT;
-  bag_warn_of_names(command, path);
+  text_fold_reset();
   progress_expect_bytes(TIMES_READ * bag_size_of_path(path));
   tb_status_t status = tb_bag_check_within(path, limits, print_finding, NULL, &result, &error);
   if (status) return command_failed(command, status, &error);

@@ -244,7 +244,6 @@ static int run(const command_t *command, int argc, char **argv)
   tb_error_t error = TB_ERROR_INIT;
   int result = EXIT_OK;
   if (!parse(command, argc, argv, &arguments, &result)) return result;
-  bag_warn_of_names(command, arguments.bag);
   progress_begin(command);
   tb_status_t status = open_bag(&info, &arguments, &reader, &error);
   result = status ? bag_unreadable(command, arguments.bag, status, &error)

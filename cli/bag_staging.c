@@ -163,9 +163,10 @@ static tb_status_t open_hidden(bag_staging_t *staging, const char *above, const 
   if (!status) {
     staging->inside =
         openat(staging->above, its_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (staging->inside < 0)
+    if (staging->inside < 0) {
       status = failed(staging->folder, error);
-    else if (!is_ours(staging->inside)) {
+      unlinkat(staging->above, its_name, AT_REMOVEDIR);
+    } else if (!is_ours(staging->inside)) {
       staging->is_kept = true;
       status = tb_error_set(error, TB_ERR_SYSTEM,
                             "%s was replaced as soon as it was made; choose a place where others "

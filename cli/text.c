@@ -282,12 +282,18 @@ static void find_kind(const char *report, char *out, size_t size)
   out[used] = '\0';
 }
 
+static struct {
+  char kind[500];
+  unsigned count;
+} kinds[FOLD_KINDS];
+
+void text_fold_reset(void)
+{
+  memset(kinds, 0, sizeof kinds);
+}
+
 const char *text_fold(const char *report)
 {
-  static struct {
-    char kind[200];
-    unsigned count;
-  } kinds[FOLD_KINDS];
   char kind[sizeof kinds[0].kind];
   size_t i = 0;
   find_kind(report, kind, sizeof kind);

@@ -26,6 +26,8 @@ void text_own(FILE *out, const char *text);
 /* Of reports that may come in thousands and differ in numbers alone: what to print after this one,
  * "" for the first few of a kind, a remark for the last that is shown; NULL: it is not. */
 const char *text_fold(const char *report);
+/* Reports of another file begin, and are shown again. */
+void text_fold_reset(void);
 
 /* Escapes into memory, to be freed. NULL: out of memory. */
 char *text_harmless(const char *text);

@@ -111,6 +111,10 @@ tb_status_t tb__writer_drop_missing(tb_bag_writer_t *writer, tb_error_t *error) 
 bool tb__writer_is_ring(const tb_bag_writer_t *writer);
 /* What the last file holds, before the next one begins. */
 tb_status_t tb__writer_remember_file(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
+/* Before the file with this index is removed from the list. A run that has no other file is none
+ * any more: the next one takes its number. */
+tb_status_t tb__writer_renumber_runs(tb_bag_writer_t *writer, size_t removed,
+                                     tb_error_t *error) TB_WARN_UNUSED;
 /* There are two files at least. metadata.yaml is written before the file is removed. */
 tb_status_t tb__writer_remove_oldest(tb_bag_writer_t *writer, tb_error_t *error) TB_WARN_UNUSED;
 /* After a file has begun: removes those that are too many, too large or too long. */

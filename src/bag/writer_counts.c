@@ -253,7 +253,8 @@ tb_status_t tb__writer_drop_missing(tb_bag_writer_t *writer, tb_error_t *error)
       status = TB_ERR_NOT_FOUND;
       free(file->name);
       free(file->counts);
-      free(file->counts);
+      tb_error_t detail = TB_ERROR_INIT;
+      if (tb__writer_renumber_runs(writer, kept, &detail)) status = detail.status;
     } else {
       writer->files[kept++] = *file;
     }

@@ -65,18 +65,18 @@ static void forget_last_run(tb_bag_writer_t *writer)
   writer->run_count--;
 }
 
-/* A run whose files are all removed is none any more: the next one takes its number. */
-static tb_status_t renumber_runs(tb_bag_writer_t *writer, tb_error_t *error)
+tb_status_t tb__writer_renumber_runs(tb_bag_writer_t *writer, size_t removed, tb_error_t *error)
 {
   char key[64], value[64];
-  size_t first = 0, gone = 0;
+  size_t first = 0, before = 0, gone = 0;
   tb_status_t status = TB_OK;
   if (writer->format->is_file) return TB_OK;
   for (size_t run = 2; run <= writer->run_count + 1 && !status; run++) {
     if (!find_first_file(writer, run, &first)) continue;
-    if (first <= 1) gone = run - 1; /* of the first file that is left */
+    if (before == removed && first == removed + 1) gone++; /* it was all of the run before */
+    before = first;
     snprintf(key, sizeof key, TB__RUN_KEY_PREFIX "%zu", run - gone);
-    snprintf(value, sizeof value, TB__RUN_VALUE "%zu", first - 1);
+    snprintf(value, sizeof value, TB__RUN_VALUE "%zu", first - (first > removed));
     if (run - gone > 1) status = tb_bag_writer_set_custom_data(writer, key, value, error);
   }
   for (; gone > 0; gone--)
@@ -89,7 +89,7 @@ static tb_status_t renumber_runs(tb_bag_writer_t *writer, tb_error_t *error)
 tb_status_t tb__writer_remove_oldest(tb_bag_writer_t *writer, tb_error_t *error)
 {
   tb__written_file_t oldest = writer->files[0];
-  tb_status_t status = renumber_runs(writer, error);
+  tb_status_t status = tb__writer_renumber_runs(writer, 0, error);
   if (status) return status;
   for (size_t i = 0; i < oldest.count; i++) {
     writer->topics[i].count -= oldest.counts[i];

@@ -1,6 +1,7 @@
 /* What log times say is wrong with the clock of the host that recorded. */
 #include <stdio.h>
 
+#include "base/saturate.h"
 #include "contract/durations.h"
 #include "contract/recording_judge.h"
 
@@ -41,13 +42,14 @@ static uint32_t count_silent(const tb__recording_t *recording)
  */
 static tb__time_text_t start_text(int64_t ns)
 {
-  return tb__moment_text(ns + 1000000);
+  return tb__moment_text(tb__add_saturated(ns, 1000000));
 }
 
 /* The recorder noted that it was paused: that is recording-paused. */
 static bool was_paused(const tb__recording_t *recording)
 {
-  int64_t begin_ns = recording->silence_at_ns, end_ns = begin_ns + recording->silence_ns;
+  int64_t begin_ns = recording->silence_at_ns,
+          end_ns = tb__add_saturated(begin_ns, recording->silence_ns);
   for (size_t i = 0; recording->made.is_system_time && i < recording->made.count; i++) {
     const tb__made_t *item = &recording->made.items[i];
     if (item->rule == TB__RULE_RECORDING_PAUSED && item->from_ns < end_ns &&

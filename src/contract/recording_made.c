@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/saturate.h"
 #include "contract/durations.h"
 
 #define PREFIX    "timebase."
@@ -75,7 +76,7 @@ static void note_event(tb__recording_made_t *made, const char *value)
     return;
   tb__made_t *item = add(made, TB__RULE_RECORDING_PAUSED, NULL, 0);
   if (!item) return;
-  item->from_ns = at_ns - paused_ns;
+  item->from_ns = tb__sub_saturated(at_ns, paused_ns);
   item->end_ns = at_ns;
   snprintf(item->text, sizeof item->text, "nothing was recorded for %s, from %s on",
            tb__duration_text(paused_ns).text, tb__moment_text(item->from_ns).text);

@@ -32,15 +32,17 @@ static tb_status_t check_owner(int fd, const char *path, bool writable, uint32_t
   if (!S_ISREG(status.st_mode)) return TB_OK; /* reported with its size */
   bool is_trusted = status.st_uid == geteuid() || (status.st_uid == 0 && !writable);
   if (!is_trusted && !(mode & accepted))
-    return tb_error_set(error, TB_ERR_SYSTEM,
-                        "%s: it belongs to user %u and this is user %u, so that one could set "
-                        "what is in it; remove it, choose another name, or give a mode for others",
-                        path, (unsigned)status.st_uid, (unsigned)geteuid());
+    return tb_error_set(
+        error, TB_ERR_SYSTEM,
+        "%s: it belongs to user %u, who could change its content, and this "
+        "process runs as user %u; remove it, choose another name, or give a mode for others",
+        path, (unsigned)status.st_uid, (unsigned)geteuid());
   if (!(status.st_mode & others & ~mode)) return TB_OK;
-  return tb_error_set(error, TB_ERR_SYSTEM,
-                      "%s: others may write to it (owner %u, mode 0%o), and with mode 0%o they may "
-                      "not; remove it, choose another name, or give that mode",
-                      path, (unsigned)status.st_uid, (unsigned)status.st_mode & 0777, mode);
+  return tb_error_set(
+      error, TB_ERR_SYSTEM,
+      "%s: other users may write to it (owner %u, mode 0%o), which the requested mode "
+      "0%o does not allow; remove it, choose another name, or give that mode",
+      path, (unsigned)status.st_uid, (unsigned)status.st_mode & 0777, mode);
 }
 
 /* An existing file may be readable only; a missing one is created. */

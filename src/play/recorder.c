@@ -66,6 +66,10 @@ static void recorder_free(tb_recorder_t *recorder)
     topic_destroy(recorder->topics[i]);
   free(recorder->topics);
   tb__recorder_state_free(recorder);
+  for (tb__record_t *record = recorder->queue.first, *next; record; record = next) {
+    next = record->next;
+    free(record);
+  }
   tb__mutex_fini(&recorder->mutex);
   free(recorder);
 }

@@ -67,7 +67,7 @@ typedef struct tb__recorder_topic {
   tb_bag_writer_topic_t info; /* texts of its own */
   size_t in_bag;              /* of the writer thread: index in the bag; SIZE_MAX: not there yet */
   uint64_t tried;             /* of the writer thread: messages that were handed to the bag */
-  uint32_t state_count, state_depth; /* by the same: on the list `state`, and how many at most */
+  uint32_t state_count, state_depth; /* by the mutex: on the list `state`, and how many at most */
   uint32_t early;                    /* by the recorder's mutex: how many are on its list `early` */
   _Atomic uint64_t written;
   _Atomic uint64_t waiting;
@@ -98,6 +98,7 @@ struct tb_recorder {
   tb__record_list_t held;  /* after a tick that leads back, until the jump, or held_until_ns */
   int64_t held_until_ns;
   tb__record_list_t early;  /* latched, and here while paused or before the clock has started */
+  uint64_t state_size;      /* bytes, at most the cache's size */
   tb__record_t *state;      /* in snapshot mode: copies of what is latched, see recorder_state.c */
   uint64_t serial;          /* of the last message */
   tb__record_list_t memory; /* in snapshot mode: messages and jumps until a snapshot is requested */

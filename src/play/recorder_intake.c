@@ -158,17 +158,29 @@ static void put_state_locked(tb_recorder_t *recorder)
   }
 }
 
+/* Jumps first: the state is of the run that the messages are of. */
+static void put_memory_locked(tb_recorder_t *recorder)
+{
+  tb__record_list_t *memory = &recorder->memory;
+  while (memory->first && memory->first->kind == TB__RECORD_JUMP) {
+    tb__record_t *jump = memory->first;
+    memory->first = jump->next;
+    jump->next = NULL;
+    list_add(&recorder->queue, jump, jump);
+  }
+  if (memory->first) {
+    put_state_locked(recorder);
+    list_add(&recorder->queue, memory->first, memory->last);
+  }
+  *memory = (tb__record_list_t){0};
+}
+
 static tb_status_t put(tb_recorder_t *recorder, tb__record_t *record, bool with_memory)
 {
   if (!record) return TB_ERR_NO_MEMORY;
-  tb__record_list_t *memory = &recorder->memory;
   tb__mutex_lock(&recorder->mutex);
   bool stopped = recorder->stopped;
-  if (!stopped && with_memory && memory->first) {
-    put_state_locked(recorder);
-    list_add(&recorder->queue, memory->first, memory->last);
-    *memory = (tb__record_list_t){0};
-  }
+  if (!stopped && with_memory) put_memory_locked(recorder);
   if (!stopped) link_locked(recorder, list_for_locked(recorder, record), record);
   note_jump_locked(recorder, record);
   if (record->kind == TB__RECORD_JUMP) tb__recorder_release_held_locked(recorder);

@@ -54,7 +54,7 @@ tb_status_t tb__recorder_provenance_begin(const tb_recorder_options_t *options,
       {KEY("log_time"), log_time_name(options->log_time)},
   };
   for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-    out->notes[out->count++] = made[i];
+    if (tb__yaml_can_hold(made[i].value)) out->notes[out->count++] = made[i];
   return TB_OK;
 }
 
@@ -129,9 +129,12 @@ void tb__recorder_write_event(tb_recorder_t *recorder, tb__recorder_event_t even
   if (event == TB__EVENT_RESUMED && recorder->paused_ns > 0)
     length += snprintf(value + length, sizeof value - (size_t)length, " paused_ns=%lld",
                        (long long)(at_ns - recorder->paused_ns));
-  if (detail && tb__yaml_can_hold(detail))
-    snprintf(value + length, sizeof value - (size_t)length, " detail=%.*s", TB__EVENT_DETAIL_MAX,
-             detail);
+  if (detail && tb__yaml_can_hold(detail)) {
+    int shown = (int)strnlen(detail, TB__EVENT_DETAIL_MAX);
+    while (shown > 0 && ((unsigned char)detail[shown] & 0xC0) == 0x80)
+      shown--; /* not within a character */
+    snprintf(value + length, sizeof value - (size_t)length, " detail=%.*s", shown, detail);
+  }
   snprintf(key, sizeof key, KEY("event.%u"), ++recorder->events);
   set_note(recorder, key, value);
 }

@@ -27,21 +27,39 @@ static tb__record_t *copy_of(const tb__record_t *record)
   return copy;
 }
 
-/* Out of memory: that message is not in later snapshots. */
+/* False: there is none. */
+static bool drop_oldest(tb_recorder_t *recorder, size_t topic)
+{
+  tb__record_t **at = &recorder->state;
+  while (*at && (*at)->topic != topic)
+    at = &(*at)->next;
+  tb__record_t *dropped = *at;
+  if (!dropped) return false;
+  *at = dropped->next;
+  recorder->topics[topic]->state_count--;
+  recorder->state_size -= dropped->size;
+  free(dropped);
+  return true;
+}
+
+/* Out of memory, or larger than what is kept in all: that message is not in later snapshots. */
 void tb__recorder_state_keep_locked(tb_recorder_t *recorder, const tb__record_t *record)
 {
   tb__recorder_topic_t *topic = recorder->topics[record->topic];
-  tb__record_t *copy = copy_of(record), **at = &recorder->state;
+  tb__record_t *copy = copy_of(record), **end = &recorder->state;
   if (!copy) return;
-  tb__record_t **oldest = NULL;
-  for (; *at; at = &(*at)->next)
-    if (!oldest && (*at)->topic == record->topic) oldest = at;
-  *at = copy;
-  if (++topic->state_count <= topic->state_depth || !oldest) return;
-  tb__record_t *dropped = *oldest;
-  *oldest = dropped->next;
-  topic->state_count--;
-  free(dropped);
+  while (topic->state_count >= topic->state_depth ||
+         recorder->state_size + copy->size > recorder->options.cache_size)
+    if (!drop_oldest(recorder, record->topic)) break;
+  if (recorder->state_size + copy->size > recorder->options.cache_size) {
+    free(copy);
+    return;
+  }
+  while (*end)
+    end = &(*end)->next;
+  *end = copy;
+  topic->state_count++;
+  recorder->state_size += copy->size;
 }
 
 /* Messages from `first` on are in the snapshot's memory. */

@@ -86,7 +86,8 @@ static void fail(tb_recorder_t *recorder, const tb_error_t *error)
   recorder->sync_due_ns = INT64_MAX;
   recorder->retry_delay_ns =
       again ? earlier(2 * recorder->retry_delay_ns, RETRY_LAST_NS) : RETRY_FIRST_NS;
-  recorder->retry_ns = tb__steady_now_ns() + recorder->retry_delay_ns;
+  if (recorder->retry_ns != NEVER_NS)
+    recorder->retry_ns = tb__steady_now_ns() + recorder->retry_delay_ns;
   set_broken(recorder, true, error);
   recount(recorder);
   publish_extent(recorder);
@@ -320,6 +321,7 @@ static void write_jump_message(tb_recorder_t *recorder, const tb_jump_t *jump, c
 static void begin_run(tb_recorder_t *recorder)
 {
   tb_error_t error = TB_ERROR_INIT;
+  if (recorder->retry_ns == NEVER_NS) return; /* recording has ended */
   if (tb_bag_writer_begin_run(recorder->bag, &error) != TB_OK) {
     fail(recorder, &error);
     return;

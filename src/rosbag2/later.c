@@ -37,6 +37,7 @@ tb_status_t tb__later_set(tb__later_t *later, const tb_ros2_node_t *node, int64_
   if (!status && !later->timer) {
     later->call = (tb__later_call_t){call, user};
     status = open_timer(later, node, at, &later->call);
+    if (status) tb__later_fini(later);
   }
   return status ? status : tb_clock_timer_start_at(later->timer, at);
 }

@@ -162,6 +162,13 @@ static void on_time(void *user)
   entry_t *entry = user;
   tb__player_answer_t answer = {0};
   void *message = exchange_later(entry, NULL);
+  if (message && is_later(entry, message)) { /* it took the place of the one that was due */
+    void *newer = exchange_later(entry, message);
+    if (!newer) return;
+    message = exchange_later(entry, newer);
+    free(message);
+    return;
+  }
   if (message) entry->kind->carry_out(entry->services->player, message, &answer);
   free(message);
 }

@@ -271,8 +271,8 @@ tb_status_t tb_shm_publisher_anchor_sized(tb_shm_publisher_t *publisher, const t
   tb__mutex_unlock(&publisher->mutex);
   if (has_gone)
     tb__log(TB_LOG_ERROR,
-            "%s was removed or replaced by another process: who follows it already has this "
-            "time, and nobody else will; open the publisher again",
+            "%s was removed or replaced by another process: processes that follow it still get "
+            "this time, new ones will not; open the publisher again",
             publisher->path);
   return status;
 }

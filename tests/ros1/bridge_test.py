@@ -90,12 +90,12 @@ rospy.spin()
 """
 MIXED = """
 import rospy, sys
-from rosgraph_msgs.msg import Log
+from rosgraph_msgs.msg import TopicStatistics
 from std_msgs.msg import String
 rospy.init_node(sys.argv[1], disable_rosout=True, disable_rostime=True)
-publisher = rospy.Publisher("/mixed", Log if sys.argv[1] == "bad" else String, queue_size=10)
+publisher = rospy.Publisher("/mixed", TopicStatistics if sys.argv[1] == "bad" else String, queue_size=10)
 while not rospy.is_shutdown():
-    publisher.publish(Log() if sys.argv[1] == "bad" else String("hello"))
+    publisher.publish(TopicStatistics() if sys.argv[1] == "bad" else String("hello"))
     rospy.rostime.wallsleep(0.05)
 """
 RECEIVER = """
@@ -466,7 +466,7 @@ class BridgeTest(ros1_graph.Ros1Test):
         words = ["/usr/bin/python3", "-c", MIXED]
         Process(self, [*words, "bad"], self.environment)
         bridge = self.timebase("bridge", "--topics", "/mixed", "/stamped", "--json")
-        bridge.expect_error("/mixed from ROS 1: the messages of /bad .rosgraph_msgs/Log. are not carried: ")
+        bridge.expect_error("/mixed from ROS 1: the messages of /bad .rosgraph_msgs/TopicStatistics. are not carried: ")
         bridge.expect_report(lambda reports: reports[-1].get("topics") == 0)
         Process(self, [*words, "good"], self.environment)
         bridge.expect_report(lambda reports: reports[-1].get("topics") == 1 and reports[-1]["messages"] > 5)

@@ -380,7 +380,7 @@ class InfoTest(BagTest):
         )
         for command in ["info"], ["info", "-v", "--json"], ["check"]:
             result = self.run_bag(*command, bag, status=command[0] == "check")
-            self.assertEqual(result.stderr, f"timebase bag {command[0]}: warning: {notice}")
+            self.assertEqual(result.stderr, f"timebase: warning: {notice}")
         self.assertEqual(self.run_bag("info", self.path("bag", "bag_0.db3")).stderr, "")
         result = self.run_bag("convert", bag, "-o", self.path("out"))
         self.assertIn(f"timebase bag convert: warning: {notice}", result.stderr)

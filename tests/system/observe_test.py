@@ -725,7 +725,7 @@ class ObserveTest(ObservingTest):
         for columns, head in ((80, "HZ AGE ms p99 MAX GAP MISSED STAMPS, GAPS"),
                               (200, "HZ AGE ms p99 TRAVEL JITTER MAX GAP MISSED STAMPS, GAPS")):  # fmt: skip
             view = Terminal(self, [f"{command_test.BIN_DIR}/timebase", "observe"], self.environment, 24, columns)
-            view.expect(b"zero ")
+            view.expect(b"zero")  # perhaps after gaps, on a busy machine
             view.expect(begins)
             view.expect(b"TOPIC")  # a whole picture, and the beginning of the next one
             deadline = time.monotonic() + LIMIT_S

@@ -344,12 +344,13 @@ class ReplayTest(CommandTest):
 
     def check_stamps(self, messages, last_tick_ns):
         """Not before their time, but for the first of a topic: they may have been on their way when
-        time was set back."""
+        time was set back. A busy machine takes a tick later than a message of that time, by less than
+        a second, which is 5 s at this rate."""
         settled = set()
         for message in messages:
             if message.stamp_ns <= message.log_ns:
                 settled.add(message.topic)
-            else:
+            elif message.topic not in settled or message.stamp_ns - message.log_ns > 5 * SECOND:
                 self.assertNotIn(message.topic, settled, message)
                 self.assertLessEqual(message.stamp_ns, last_tick_ns, message)
 

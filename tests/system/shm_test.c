@@ -512,15 +512,19 @@ static void test_X3_a_file_that_others_can_set_is_refused_by_both_sides(void **s
   send_command_ok(&stranger, "be_user 65534");
   send_command_ok(&stranger, "publish");
   start(&mine);
-  expect_refused(&mine, "follow", "belongs to user 65534 and this is user 0");
-  expect_refused(&mine, "publish", "belongs to user 65534 and this is user 0");
+  expect_refused(
+      &mine, "follow",
+      "belongs to user 65534, who could change its content, and this process runs as user 0");
+  expect_refused(
+      &mine, "publish",
+      "belongs to user 65534, who could change its content, and this process runs as user 0");
   remove_file(directory, "test");
   send_command_ok(&mine, "publish 0666");
   send_command_ok(&mine, "unpublish");
-  expect_refused(&mine, "publish", "others may write to it (owner 0, mode 0666)");
-  expect_refused(&mine, "publish 0644", "others may write to it (owner 0, mode 0666)");
-  expect_refused(&mine, "follow", "others may write to it (owner 0, mode 0666)");
-  expect_refused(&stranger, "follow", "others may write to it (owner 0, mode 0666)");
+  expect_refused(&mine, "publish", "other users may write to it (owner 0, mode 0666)");
+  expect_refused(&mine, "publish 0644", "other users may write to it (owner 0, mode 0666)");
+  expect_refused(&mine, "follow", "other users may write to it (owner 0, mode 0666)");
+  expect_refused(&stranger, "follow", "other users may write to it (owner 0, mode 0666)");
   send_command_ok(&stranger, "set_mode 0666");
   send_command_ok(&stranger, "follow");
   send_command_ok(&mine, "publish 0666");
