@@ -90,12 +90,12 @@ rospy.spin()
 """
 MIXED = """
 import rospy, sys
-from rosgraph_msgs.msg import TopicStatistics
+from sensor_msgs.msg import Range
 from std_msgs.msg import String
 rospy.init_node(sys.argv[1], disable_rosout=True, disable_rostime=True)
-publisher = rospy.Publisher("/mixed", TopicStatistics if sys.argv[1] == "bad" else String, queue_size=10)
+publisher = rospy.Publisher("/mixed", Range if sys.argv[1] == "bad" else String, queue_size=10)
 while not rospy.is_shutdown():
-    publisher.publish(TopicStatistics() if sys.argv[1] == "bad" else String("hello"))
+    publisher.publish(Range() if sys.argv[1] == "bad" else String("hello"))
     rospy.rostime.wallsleep(0.05)
 """
 RECEIVER = """
@@ -423,17 +423,21 @@ class BridgeTest(ros1_graph.Ros1Test):
         self.assertEqual(receiver.wait(), 0)
         return found
 
+    def make_other_range(self):
+        """A type that the two generations do not share."""
+        path = os.path.join(self.folder, "share/sensor_msgs/msg/Range.msg")
+        os.makedirs(os.path.dirname(path))
+        with open(path, "w", encoding="ascii") as file:
+            file.write("std_msgs/Header header\nuint8 radiation_type\nfloat32 field_of_view\nfloat32 min_range\n"
+                       "float32 max_range\nfloat32 range\nfloat32 variance\n")
+        self.environment["AMENT_PREFIX_PATH"] = self.folder
+
     def test_topics_there_and_back(self):
         """From one master to ROS 2, and from there to another master."""
         far = Roscore(self.folder)
         self.addCleanup(far.kill)
         there = {**self.environment, "ROS_MASTER_URI": far.uri}
-        other_range = os.path.join(self.folder, "share/sensor_msgs/msg/Range.msg")
-        os.makedirs(os.path.dirname(other_range))
-        with open(other_range, "w", encoding="ascii") as file:
-            file.write("std_msgs/Header header\nuint8 radiation_type\nfloat32 field_of_view\nfloat32 min_range\n"
-                       "float32 max_range\nfloat32 range\nfloat32 variance\n")
-        self.environment["AMENT_PREFIX_PATH"] = self.folder
+        self.make_other_range()
         robot = Process(self, ["/usr/bin/python3", "-c", PUBLISHER], self.environment)
         out = self.timebase("bridge", "--topics", "--exclude=/secret", "--json")
         names = ["/header", "/imu", "/pose", "/tf", "/tf_static"]
@@ -463,10 +467,11 @@ class BridgeTest(ros1_graph.Ros1Test):
 
     def test_publishers_of_one_topic_that_differ(self):
         """One of a type without a counterpart is refused alone, and one that offers less is carried too."""
+        self.make_other_range()
         words = ["/usr/bin/python3", "-c", MIXED]
         Process(self, [*words, "bad"], self.environment)
         bridge = self.timebase("bridge", "--topics", "/mixed", "/stamped", "--json")
-        bridge.expect_error("/mixed from ROS 1: the messages of /bad .rosgraph_msgs/TopicStatistics. are not carried: ")
+        bridge.expect_error("/mixed from ROS 1: the messages of /bad .sensor_msgs/Range. are not carried: ")
         bridge.expect_report(lambda reports: reports[-1].get("topics") == 0)
         Process(self, [*words, "good"], self.environment)
         bridge.expect_report(lambda reports: reports[-1].get("topics") == 1 and reports[-1]["messages"] > 5)
