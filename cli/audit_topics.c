@@ -196,6 +196,7 @@ static int topic_add(audit_topics_t *topics, const tb_ros2_graph_endpoint_t *pub
   topic->entry = entry;
   topic->name = strdup(publisher->name);
   topic->type = strdup(publisher->type);
+  topic->has_key = publisher->qos.has_key;
   topic->hash = publisher->type_hash ? strdup(publisher->type_hash) : NULL;
   topics->count++; /* so that it is freed */
   if (topic->name && topic->type && !topic->hash == !publisher->type_hash) return EXIT_OK;
@@ -248,6 +249,7 @@ static void topic_subscribe(audit_topic_t *topic)
   const audit_t *audit = topic->all->audit;
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   tb_ros2_subscription_options_t options = {on_sample, topic};
+  qos.has_key = topic->has_key;
   qos.reliability = TB_QOS_BEST_EFFORT; /* without history, acknowledgements and repetitions */
   tb_steady_time_t now = {0};
   tb_steady_clock_now(audit->view.steady, &now);

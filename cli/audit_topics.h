@@ -22,6 +22,7 @@ typedef struct audit_topic {
   const tb__known_definition_t *known;
   bool is_checked, is_misfit; /* whether the first message is of the definition */
   bool is_reported;           /* to the definition, that it is */
+  bool has_key;               /* its type */
   bool is_over;               /* enough was sampled */
   bool is_unknown;            /* there is no definition */
   double rate_hz;             /* declared; 0: none */

@@ -282,7 +282,7 @@ static bool offered(const bridge_topic_t *topic, const bridge_view_t *view, tb_q
   for (size_t i = 0; i < count; i++) {
     if (bridge_view_is_own(view, &publishers[i]) || strcmp(publishers[i].type, topic->type) != 0)
       continue;
-    others++;
+    if (!others++) qos.has_key = publishers[i].qos.has_key;
     keeping += publishers[i].qos.durability == TB_QOS_TRANSIENT_LOCAL;
     if (publishers[i].qos.reliability == TB_QOS_BEST_EFFORT) qos.reliability = TB_QOS_BEST_EFFORT;
   }

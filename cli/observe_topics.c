@@ -256,12 +256,13 @@ static void topic_destroy(observe_topic_t *topic)
 
 /* Volatile: history does not come. Usually best effort, which slows nobody down. */
 static tb_status_t subscribe(observe_t *observe, const char *name, const char *type,
-                             tb_qos_reliability_t reliability,
+                             tb_qos_reliability_t reliability, bool has_key,
                              tb_ros2_subscription_callback_t callback, void *user,
                              tb_ros2_subscription_t **out, tb_error_t *error)
 {
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   qos.reliability = reliability;
+  qos.has_key = has_key;
   qos.depth = READER_DEPTH;
   tb_ros2_subscription_options_t options = {callback, user};
   return tb_ros2_subscription_create(observe->context, name, type, &qos, &options, out, error);
@@ -319,8 +320,9 @@ static void topic_begin(observe_topic_t *topic, const tb_ros2_graph_endpoint_t *
     (void)tb_ros2_type_hash_register(topic->type, publisher->type_hash, NULL);
   tb_qos_reliability_t reliability =
       observe->is_reliable ? publisher->qos.reliability : TB_QOS_BEST_EFFORT;
-  topic->is_failed = subscribe(observe, topic->name, topic->type, reliability, on_message, topic,
-                               &topic->subscription, &error) != TB_OK;
+  topic->is_failed =
+      subscribe(observe, topic->name, topic->type, reliability, publisher->qos.has_key, on_message,
+                topic, &topic->subscription, &error) != TB_OK;
   if (topic->is_failed) print_warning(observe, "%s is not observed: %s", topic->name, error.text);
 }
 
@@ -539,8 +541,8 @@ static int clock_open(observe_t *observe)
     status = tb__field_path_create(clock->schema, "clock", &clock->path, &error);
   }
   if (!status)
-    status = subscribe(observe, CLOCK_TOPIC, CLOCK_TYPE, TB_QOS_BEST_EFFORT, on_tick, observe,
-                       &clock->subscription, &error);
+    status = subscribe(observe, CLOCK_TOPIC, CLOCK_TYPE, TB_QOS_BEST_EFFORT, false, on_tick,
+                       observe, &clock->subscription, &error);
   return status ? command_failed(observe->command, status, &error) : EXIT_OK;
 }
 

@@ -30,6 +30,7 @@ void rehearse_safety_open(rehearse_safety_t *safety, tb_ros2_context_t *context,
   qos.depth = 100;
   qos.reliability = publisher->qos.reliability;
   qos.durability = publisher->qos.durability;
+  qos.has_key = publisher->qos.has_key;
   safety->schema = definition->schema;
   tb_status_t status =
       tb__field_path_create(safety->schema, safety->declared->field, &safety->field, &error);

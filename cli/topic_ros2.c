@@ -170,6 +170,7 @@ static int subscribe(topic_feed_t *feed, const tb_ros2_graph_endpoint_t *publish
     feed->is_latched &= publishers[i].qos.durability == TB_QOS_TRANSIENT_LOCAL &&
                         publishers[i].qos.reliability == TB_QOS_RELIABLE;
   qos.depth = DEPTH;
+  qos.has_key = publishers[0].qos.has_key;
   qos.reliability = feed->is_latched ? TB_QOS_RELIABLE : TB_QOS_BEST_EFFORT;
   qos.durability = feed->is_latched ? TB_QOS_TRANSIENT_LOCAL : TB_QOS_VOLATILE;
   snprintf(feed->type.name, sizeof feed->type.name, "%s", publishers[0].type);

@@ -48,14 +48,15 @@ typedef struct tb_qos {
   tb_qos_liveliness_t liveliness;       /**< how a publisher shows that it is alive */
   tb_duration_t liveliness_lease;       /**< how often it must; >= 0 */
   bool avoid_ros_namespace_conventions; /**< the topic's name goes to DDS without its "rt" prefix */
-  uint64_t reserved[4];                 /**< 0 */
+  bool has_key; /**< the type has a key (@key in its IDL): DDS matches such with such only */
+  uint64_t reserved[4]; /**< 0 */
 } tb_qos_t;
 
 /** rmw_qos_profile_default: reliable, volatile, keep last 10. */
 #define TB_QOS_INIT_DEFAULT                                                                        \
   {                                                                                                \
     TB_QOS_RELIABLE, TB_QOS_VOLATILE, TB_QOS_KEEP_LAST, 10, {INT64_MAX}, {INT64_MAX},              \
-        TB_QOS_LIVELINESS_AUTOMATIC, {INT64_MAX}, false,                                           \
+        TB_QOS_LIVELINESS_AUTOMATIC, {INT64_MAX}, false, false,                                    \
     {                                                                                              \
       0                                                                                            \
     }                                                                                              \
@@ -65,7 +66,7 @@ typedef struct tb_qos {
 #define TB_QOS_INIT_CLOCK                                                                          \
   {                                                                                                \
     TB_QOS_BEST_EFFORT, TB_QOS_VOLATILE, TB_QOS_KEEP_LAST, 1, {INT64_MAX}, {INT64_MAX},            \
-        TB_QOS_LIVELINESS_AUTOMATIC, {INT64_MAX}, false,                                           \
+        TB_QOS_LIVELINESS_AUTOMATIC, {INT64_MAX}, false, false,                                    \
     {                                                                                              \
       0                                                                                            \
     }                                                                                              \

@@ -186,6 +186,7 @@ static tb__graph_endpoint_t *endpoint_make(const tb__seen_endpoint_t *seen)
       .node = -1,
   };
   endpoint->shown.qos.avoid_ros_namespace_conventions = kind == TB_ROS2_ENDPOINT_DDS;
+  endpoint->shown.qos.has_key = tb__guid_is_keyed(seen->guid.bytes);
   tb__guid_copy(&seen->guid, endpoint->shown.guid);
   tb__guid_copy(&seen->participant_guid, endpoint->shown.participant_guid);
   return endpoint;

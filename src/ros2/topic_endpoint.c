@@ -2,13 +2,6 @@
 
 #include "platform/time.h"
 
-static _Thread_local bool is_keyed;
-
-void tb__topic_endpoints_keyed(bool on)
-{
-  is_keyed = on;
-}
-
 tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint,
                                     const tb_ros2_context_t *context, const char *topic,
                                     const char *type, const tb_qos_t *qos, tb_error_t *error)
@@ -27,7 +20,7 @@ tb_status_t tb__topic_endpoint_init(tb__topic_endpoint_t *endpoint,
       .topic = endpoint->topic,
       .type = endpoint->type,
       .qos = &endpoint->qos,
-      .is_keyed = is_keyed,
+      .is_keyed = endpoint->qos.has_key,
       .user_data = endpoint->user_data[0] ? endpoint->user_data : NULL,
   };
   return TB_OK;

@@ -2,7 +2,6 @@
 #ifndef TB_ROS2_TOPIC_ENDPOINT_H
 #define TB_ROS2_TOPIC_ENDPOINT_H
 
-#include "base/private_api.h"
 #include "dds/endpoint.h"
 #include "platform/futex.h"
 #include "ros2/context.h"
@@ -16,9 +15,6 @@ typedef struct tb__topic_endpoint {
   char type[TB__DDS_NAME_SIZE];
   char user_data[TB__TYPE_HASH_USER_DATA_SIZE];
 } tb__topic_endpoint_t;
-
-/* Whether endpoints that this thread creates from now on are of types with a key. */
-TB_PRIVATE_API void tb__topic_endpoints_keyed(bool on);
 
 /* `qos` may be NULL for the default. The hash of the type, if it is known and the context is not
  * for humble, goes to USER_DATA. */

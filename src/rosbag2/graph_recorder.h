@@ -31,7 +31,6 @@ typedef struct tb__record_topic {
   char *type;
   tb_qos_t qos;
   bool is_clock;
-  bool is_keyed;      /* as its first publisher is */
   bool is_latched;    /* what was sent stays valid */
   bool is_overridden; /* the QoS is the user's */
   bool is_renewed;    /* the subscription is not the first: what came may come again */

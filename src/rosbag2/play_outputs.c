@@ -131,6 +131,7 @@ static bool is_of(const tb_ros2_graph_snapshot_t *graph, const tb_ros2_graph_end
 static void found_writer(tb__play_output_t *output, const tb_ros2_graph_endpoint_t *endpoint)
 {
   if (!output->type[0]) snprintf(output->type, sizeof output->type, "%s", endpoint->type);
+  output->has_key = endpoint->qos.has_key;
   if (endpoint->qos.reliability != TB_QOS_RELIABLE) output->is_best_effort = true;
   tb__guid_t guid = tb__guid_of(endpoint->guid);
   tb__play_writer_t *writer = writer_of(output, &guid);

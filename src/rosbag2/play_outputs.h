@@ -40,7 +40,7 @@ typedef struct tb__play_output {
 
   /* Under the mutex. */
   char type[TB__MESSAGE_NAME_SIZE]; /* of the node's messages; "": not known yet */
-  bool is_best_effort;              /* what it offers */
+  bool is_best_effort, has_key;     /* what it offers */
   tb__play_presence_t presence;
   int64_t ready_ns;  /* steady, while JOINING */
   int64_t newest_ns; /* the stamp published last that counts, ever; 0: none */

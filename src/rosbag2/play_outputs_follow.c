@@ -29,18 +29,15 @@ static tb_status_t check_type(tb__play_output_t *output, const char *type, tb_er
                                                     : tb__play_output_refuse(output, type, error);
 }
 
-static tb_status_t subscribe(tb__play_output_t *output, const char *type, bool is_best_effort,
+static tb_status_t subscribe(tb__play_output_t *output, const char *type, const tb_qos_t *qos,
                              tb_error_t *error)
 {
   tb_ros2_subscription_options_t options = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
-  tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   options.callback = on_output;
   options.user = output;
-  qos.depth = DEPTH;
-  if (is_best_effort) qos.reliability = TB_QOS_BEST_EFFORT;
   tb_status_t status = check_type(output, type, error);
   if (status) return status;
-  return tb_ros2_subscription_create(output->all->context, output->topic, type, &qos, &options,
+  return tb_ros2_subscription_create(output->all->context, output->topic, type, qos, &options,
                                      &output->subscription, error);
 }
 
@@ -56,13 +53,16 @@ static void subscribe_to_what_was_found(tb__play_outputs_t *outputs)
   for (size_t i = 0; i < outputs->count; i++) {
     tb__play_output_t *output = &outputs->items[i];
     char type[sizeof output->type];
+    tb_qos_t qos = TB_QOS_INIT_DEFAULT;
+    qos.depth = DEPTH;
     tb_error_t error = TB_ERROR_INIT;
     tb__mutex_lock(&outputs->mutex);
     memcpy(type, output->type, sizeof type);
-    bool is_best_effort = output->is_best_effort;
+    qos.has_key = output->has_key;
+    qos.reliability = output->is_best_effort ? TB_QOS_BEST_EFFORT : TB_QOS_RELIABLE;
     tb__mutex_unlock(&outputs->mutex);
     if (output->subscription || !type[0]) continue;
-    if (subscribe(output, type, is_best_effort, &error) != TB_OK) fail(outputs, &error);
+    if (subscribe(output, type, &qos, &error) != TB_OK) fail(outputs, &error);
   }
 }
 

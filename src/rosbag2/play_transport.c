@@ -16,7 +16,6 @@
 #include "platform/time.h"
 #include "ros2/match_watch.h"
 #include "ros2/publisher.h"
-#include "ros2/topic_endpoint.h"
 #include "rosbag2/play_acks.h"
 #include "rosbag2/play_outputs.h"
 #include "rosbag2/player_messages.h"
@@ -136,6 +135,7 @@ static tb_status_t create_topic(tb_ros2_play_transport_t *transport, const tb_ba
   if (info->type_hash[0])
     tb_ros2_type_hash_register(info->type, info->type_hash, NULL); /* as recorded, or not at all */
   tb_qos_t qos = info->qos;
+  qos.has_key = tb__idl_is_keyed(info->definition, info->type);
   /* A node that starts late gets as many as all publishers that were recorded kept for it. */
   if (qos.durability == TB_QOS_TRANSIENT_LOCAL && info->latched_depth > (uint64_t)qos.depth)
     qos.depth = (int32_t)info->latched_depth;
@@ -144,9 +144,7 @@ static tb_status_t create_topic(tb_ros2_play_transport_t *transport, const tb_ba
   topic->keeps_all = transport->options.backlog_max > 0 && topic->reliable && !is_overridden;
   tb__ros2_publishers_batch(transport->batches);
   tb__ros2_publishers_keep_all(topic->keeps_all);
-  tb__topic_endpoints_keyed(tb__idl_is_keyed(info->definition, info->type));
   tb_status_t status = create_publisher(transport, info, &qos, &topic->publisher, error);
-  tb__topic_endpoints_keyed(false);
   tb__ros2_publishers_keep_all(false);
   tb__ros2_publishers_batch(false);
   if (!status) status = add_input(transport, topic, info, &qos, error);

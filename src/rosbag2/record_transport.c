@@ -11,7 +11,6 @@
 #include "definition/message_definition.h"
 #include "platform/time.h"
 #include "ros2/graph.h"
-#include "ros2/topic_endpoint.h"
 #include "rosbag2/graph_recorder.h"
 #include "wire/clock_message.h"
 
@@ -199,12 +198,12 @@ static tb__record_topic_t *topic_create(tb_ros2_recorder_t *recorder,
   topic->gap_max = recorder->gap_max;
   topic->name = strdup(publishers[0].name);
   topic->type = strdup(publishers[0].type);
-  topic->is_keyed = tb__guid_is_keyed(publishers[0].guid);
   topic->is_clock = strcmp(publishers[0].name, TB__CLOCK_TOPIC) == 0;
   topic->qos = (tb_qos_t)TB_QOS_INIT_DEFAULT;
   topic->is_overridden =
       tb_qos_overrides_apply(recorder->overrides, publishers[0].name, &topic->qos);
   if (!topic->is_overridden) topic->qos = tb__record_qos(publishers, count);
+  topic->qos.has_key = publishers[0].qos.has_key;
   topic->is_latched = is_latched(&topic->qos, publishers, count);
   if (topic->name && topic->type) return topic;
   topic_destroy(topic);
@@ -216,12 +215,8 @@ static tb_status_t subscribe(tb__record_topic_t *topic, tb_error_t *error)
   tb_ros2_subscription_options_t options = TB_ROS2_SUBSCRIPTION_OPTIONS_INIT;
   options.callback = on_sample;
   options.user = topic;
-  tb__topic_endpoints_keyed(topic->is_keyed);
-  tb_status_t status =
-      tb_ros2_node_create_subscription(topic->recorder->node, topic->name, topic->type, &topic->qos,
-                                       &options, &topic->subscription, error);
-  tb__topic_endpoints_keyed(false);
-  return status;
+  return tb_ros2_node_create_subscription(topic->recorder->node, topic->name, topic->type,
+                                          &topic->qos, &options, &topic->subscription, error);
 }
 
 /* Without a text if there is none that a recording can have. */
@@ -321,7 +316,9 @@ static void renew(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_t *pub
   tb_ros2_subscription_destroy(topic->subscription);
   topic->subscription = NULL;
   topic->is_renewed = true;
+  bool has_key = topic->qos.has_key;
   topic->qos = tb__record_qos(publishers, count);
+  topic->qos.has_key = has_key;
   topic->is_latched = is_latched(&topic->qos, publishers, count);
   if (subscribe(topic, &error) != TB_OK)
     tb__log(TB_LOG_ERROR, "recorder: %s is not recorded any more: %s", topic->name, error.text);
@@ -343,12 +340,13 @@ static void check_kinds(tb__record_topic_t *topic, const tb_ros2_graph_endpoint_
                         size_t count)
 {
   for (size_t i = 0; i < count && !topic->reported_kind; i++) {
-    topic->reported_kind = tb__guid_is_keyed(publishers[i].guid) != topic->is_keyed;
+    topic->reported_kind = publishers[i].qos.has_key != topic->qos.has_key;
     if (topic->reported_kind)
       tb__log(TB_LOG_WARN,
               "recorder: %s: a publisher is not recorded: its type has %s, that of the first one "
               "has %s (@key in the definition)",
-              topic->name, topic->is_keyed ? "no key" : "a key", topic->is_keyed ? "one" : "none");
+              topic->name, topic->qos.has_key ? "no key" : "a key",
+              topic->qos.has_key ? "one" : "none");
   }
 }
 

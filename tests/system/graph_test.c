@@ -144,6 +144,7 @@ static void node_with_endpoints(tb_ros2_context_t *where, bool is_own)
                         TB_QOS_LIVELINESS_MANUAL_BY_TOPIC,
                         {5 * TB_NS_PER_S},
                         false,
+                        false,
                         {0}};
   tb_ros2_node_t *node = node_make(where, "camera", "/front");
   tb_ros2_publisher_t *publisher =

@@ -1,8 +1,9 @@
 /* A node "peer" whose topics have what `timebase observe` is to see. It reads commands from
  * standard input, and prints "done" after each.
  *
- *   open TOPIC [TYPE [latched]]
- *       a publisher of std_msgs/msg/Header, or of my_msgs/msg/Own: "float64 x, Header header"
+ *   open TOPIC [TYPE [latched|keyed]]
+ *       a publisher of std_msgs/msg/Header, or of my_msgs/msg/Own: "float64 x, Header header";
+ * keyed: as if that had a key
  *   forge TOPIC OFFSET_NS
  *       a plain DDS writer of Headers, whose source timestamps are off by this
  *   wait TOPIC
@@ -96,11 +97,12 @@ static outlet_t *add(const char *topic, const char *type)
   return outlet;
 }
 
-static void open_topic(const char *topic, const char *type, bool is_latched)
+static void open_topic(const char *topic, const char *type, const char *qos_name)
 {
   tb_qos_t qos = TB_QOS_INIT_DEFAULT;
   qos.depth = 1000;
-  if (is_latched) qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  qos.has_key = strcmp(qos_name, "keyed") == 0;
+  if (strcmp(qos_name, "latched") == 0) qos.durability = TB_QOS_TRANSIENT_LOCAL;
   check(tb_ros2_node_create_publisher(node, topic, type, &qos, &add(topic, type)->publisher, NULL),
         topic);
 }
@@ -308,7 +310,7 @@ static void obey(char *line)
   int words = sscanf(line, "%15s %127s", command, a);
   if (strcmp(command, "open") == 0) {
     words = sscanf(line, "%*s %*s %127s %15s", b, c);
-    open_topic(a, words >= 1 ? b : "std_msgs/msg/Header", words >= 2);
+    open_topic(a, words >= 1 ? b : "std_msgs/msg/Header", words >= 2 ? c : "");
   } else if (strcmp(command, "forge") == 0) {
     sscanf(line, "%*s %*s %" SCNd64, &x);
     forge_topic(a, x);

@@ -468,6 +468,12 @@ class ObserveTest(ObservingTest):
         latched = self.until_messages(observer, "/latched", 2)
         self.assertEqual((latched["messages"], latched["not_received_here"]), (2, 0))
 
+    def test_a_topic_with_a_key(self):
+        peer, observer = self.peer("open /keyed std_msgs/msg/Header keyed"), self.observe()
+        self.until_known(observer, "/keyed")
+        self.tell(peer, "send /keyed 2 now 0 0")
+        self.until_messages(observer, "/keyed", 2)
+
     def test_a_gap(self):
         peer, observer = self.ready("/gap")
         self.tell(peer, "send /gap 20 now 0 0", "send /gap 1 now 0 0 6000", "send /gap 5 now 0 0")

@@ -26,8 +26,6 @@
 #include <timebase/ros2_subscription.h>
 #include <unistd.h>
 
-#include "ros2/topic_endpoint.h"
-
 #define TOPICS   8
 #define ACKS     ((tb_duration_t){100 * TB_NS_PER_S})
 #define SIZE_MIN 64
@@ -75,13 +73,12 @@ static void make(const char *name, const char *qos_name, size_t size)
   topic_t *topic = topic_of("");
   if (strcmp(qos_name, "be") == 0) qos.reliability = TB_QOS_BEST_EFFORT;
   if (strcmp(qos_name, "latched") == 0) qos.durability = TB_QOS_TRANSIENT_LOCAL;
+  qos.has_key = strcmp(qos_name, "keyed") == 0;
   snprintf(topic->name, sizeof topic->name, "%s", name);
   topic->size = size < SIZE_MIN ? SIZE_MIN : size;
-  tb__topic_endpoints_keyed(strcmp(qos_name, "keyed") == 0);
   check(tb_ros2_publisher_create(context, name, "std_msgs/msg/String", &qos, &topic->publisher,
                                  &error),
         &error);
-  tb__topic_endpoints_keyed(false);
   puts("ok");
 }
 

@@ -56,6 +56,15 @@ class TopicTest(ObservingTest):
         self.assertEqual(echo.seen[5], "# the stamp is future")  # which is far ahead
         self.assertEqual(echo.seen.count("---"), 2)
 
+    def test_topics_with_a_key(self):
+        """Only endpoints of one kind match."""
+        peer = self.peer("open /keyed std_msgs/msg/Header keyed")
+        for verb in ("echo", "hz"):
+            topic = self.topic(verb, "/keyed", "--json", "-n", "2")
+            self.tell(peer, "wait /keyed", "send /keyed 2 now 0 0")
+            self.assertEqual(topic.wait(), 0, topic.errors)
+            self.tell(peer, "alone /keyed")
+
     def test_latched_messages_come(self):
         self.peer("open /latched std_msgs/msg/Header latched", "send /latched 1 zero 0 0")
         message, = self.lines(self.topic("echo", "--json", "/latched", "-n", "1"))
