@@ -54,6 +54,7 @@ enum {
   OPTION_CUSTOM_DATA,
   OPTION_PROFILE,
   OPTION_NO_KEYBOARD,
+  OPTION_REPEAT,
 };
 
 static bool parse_gap(const command_t *command, uint64_t *out)
@@ -316,6 +317,8 @@ static bool note_option(int option, record_arguments_t *arguments)
     return arguments->no_keyboard = true;
   case OPTION_NO_PROVENANCE:
     return graph->recorder.no_provenance = true;
+  case OPTION_REPEAT:
+    return graph->recorder.repeat_latched = true;
   case OPTION_PLAIN:
     return arguments->plain = true;
   case OPTION_SNAPSHOT:
@@ -460,69 +463,72 @@ void record_arguments_fini(record_arguments_t *arguments)
   ros_arguments_release(&arguments->ros);
 }
 
+static const struct option options[] = {
+    {"all", no_argument, NULL, 'a'},
+    {"all-topics", no_argument, NULL, OPTION_ALL_TOPICS},
+    {"all-services", no_argument, NULL, OPTION_ALL_SERVICES},
+    {"topic-types", required_argument, NULL, OPTION_TYPES},
+    {"exclude-topic-types", required_argument, NULL, OPTION_EXCLUDE_TYPES},
+    {"services", required_argument, NULL, OPTION_SERVICES},
+    {"all-actions", no_argument, NULL, OPTION_ALL_ACTIONS},
+    {"actions", required_argument, NULL, OPTION_ACTIONS},
+    {"exclude-actions", required_argument, NULL, OPTION_EXCLUDE_ACTIONS},
+    {"exclude-services", required_argument, NULL, OPTION_EXCLUDE_SERVICES},
+    {"include-unpublished-topics", no_argument, NULL, OPTION_UNPUBLISHED},
+    {"ignore-leaf-topics", no_argument, NULL, OPTION_LEAVES},
+    {"no-discovery", no_argument, NULL, OPTION_NO_DISCOVERY},
+    {"polling-interval", required_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"serialization-format", required_argument, NULL, 'f'},
+    {"custom-data", required_argument, NULL, OPTION_CUSTOM_DATA},
+    {"storage-preset-profile", required_argument, NULL, OPTION_PROFILE},
+    {"storage-config-file", required_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"compression-queue-size", required_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"compression-threads", required_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"compression-threads-priority", required_argument, NULL, ROSBAG2_NO_EFFECT},
+    {"disable-keyboard-controls", no_argument, NULL, OPTION_NO_KEYBOARD},
+    {"log-level", required_argument, NULL, ROSBAG2_LOG_LEVEL},
+    {"topics", required_argument, NULL, OPTION_TOPICS},
+    {"regex", required_argument, NULL, 'e'},
+    {"exclude-regex", required_argument, NULL, 'x'},
+    {"exclude-topics", required_argument, NULL, OPTION_EXCLUDE_TOPICS},
+    {"include-hidden-topics", no_argument, NULL, OPTION_HIDDEN},
+    {"output", required_argument, NULL, 'o'},
+    {"storage", required_argument, NULL, 's'},
+    {"compression-mode", required_argument, NULL, OPTION_MODE},
+    {"compression-format", required_argument, NULL, OPTION_FORMAT},
+    {"chunk-compression", required_argument, NULL, OPTION_CHUNKS},
+    {"max-bag-size", required_argument, NULL, 'b'},
+    {"max-bag-duration", required_argument, NULL, 'd'},
+    {"max-cache-size", required_argument, NULL, OPTION_CACHE},
+    {"log-time", required_argument, NULL, OPTION_LOG_TIME},
+    {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
+    {"start-paused", no_argument, NULL, OPTION_PAUSED},
+    {"snapshot-mode", no_argument, NULL, OPTION_SNAPSHOT},
+    {"max-bag-files", required_argument, NULL, OPTION_MAX_FILES},
+    {"max-record-size", required_argument, NULL, OPTION_RECORD_SIZE},
+    {"max-record-duration", required_argument, NULL, OPTION_RECORD_DURATION},
+    {"min-space", required_argument, NULL, OPTION_MIN_SPACE},
+    {"no-provenance", no_argument, NULL, OPTION_NO_PROVENANCE},
+    {"repeat-all-transient-local", no_argument, NULL, OPTION_REPEAT},
+    {"repeat-latched", no_argument, NULL, OPTION_REPEAT},
+    {"plain", no_argument, NULL, OPTION_PLAIN},
+    {"snapshot-duration", required_argument, NULL, OPTION_SNAPSHOT_DURATION},
+    {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
+    {"max-depth", required_argument, NULL, OPTION_DEPTH},
+    {"max-gap", required_argument, NULL, OPTION_GAP},
+    {"allow-loss", no_argument, NULL, OPTION_ALLOW_LOSS},
+    {"fsync-interval", required_argument, NULL, OPTION_FSYNC},
+    {"node-name", required_argument, NULL, OPTION_NODE},
+    {"ros1", no_argument, NULL, OPTION_ROS1},
+    {"domain", required_argument, NULL, OPTION_DOMAIN},
+    {"manifest", required_argument, NULL, OPTION_MANIFEST},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
 int record_arguments_parse(const command_t *command, int argc, char **argv,
                            record_arguments_t *arguments, bool *out_help)
 {
-  static const struct option options[] = {
-      {"all", no_argument, NULL, 'a'},
-      {"all-topics", no_argument, NULL, OPTION_ALL_TOPICS},
-      {"all-services", no_argument, NULL, OPTION_ALL_SERVICES},
-      {"topic-types", required_argument, NULL, OPTION_TYPES},
-      {"exclude-topic-types", required_argument, NULL, OPTION_EXCLUDE_TYPES},
-      {"services", required_argument, NULL, OPTION_SERVICES},
-      {"all-actions", no_argument, NULL, OPTION_ALL_ACTIONS},
-      {"actions", required_argument, NULL, OPTION_ACTIONS},
-      {"exclude-actions", required_argument, NULL, OPTION_EXCLUDE_ACTIONS},
-      {"exclude-services", required_argument, NULL, OPTION_EXCLUDE_SERVICES},
-      {"include-unpublished-topics", no_argument, NULL, OPTION_UNPUBLISHED},
-      {"ignore-leaf-topics", no_argument, NULL, OPTION_LEAVES},
-      {"no-discovery", no_argument, NULL, OPTION_NO_DISCOVERY},
-      {"polling-interval", required_argument, NULL, ROSBAG2_NO_EFFECT},
-      {"serialization-format", required_argument, NULL, 'f'},
-      {"custom-data", required_argument, NULL, OPTION_CUSTOM_DATA},
-      {"storage-preset-profile", required_argument, NULL, OPTION_PROFILE},
-      {"storage-config-file", required_argument, NULL, ROSBAG2_NO_EFFECT},
-      {"compression-queue-size", required_argument, NULL, ROSBAG2_NO_EFFECT},
-      {"compression-threads", required_argument, NULL, ROSBAG2_NO_EFFECT},
-      {"compression-threads-priority", required_argument, NULL, ROSBAG2_NO_EFFECT},
-      {"disable-keyboard-controls", no_argument, NULL, OPTION_NO_KEYBOARD},
-      {"log-level", required_argument, NULL, ROSBAG2_LOG_LEVEL},
-      {"topics", required_argument, NULL, OPTION_TOPICS},
-      {"regex", required_argument, NULL, 'e'},
-      {"exclude-regex", required_argument, NULL, 'x'},
-      {"exclude-topics", required_argument, NULL, OPTION_EXCLUDE_TOPICS},
-      {"include-hidden-topics", no_argument, NULL, OPTION_HIDDEN},
-      {"output", required_argument, NULL, 'o'},
-      {"storage", required_argument, NULL, 's'},
-      {"compression-mode", required_argument, NULL, OPTION_MODE},
-      {"compression-format", required_argument, NULL, OPTION_FORMAT},
-      {"chunk-compression", required_argument, NULL, OPTION_CHUNKS},
-      {"max-bag-size", required_argument, NULL, 'b'},
-      {"max-bag-duration", required_argument, NULL, 'd'},
-      {"max-cache-size", required_argument, NULL, OPTION_CACHE},
-      {"log-time", required_argument, NULL, OPTION_LOG_TIME},
-      {"use-sim-time", no_argument, NULL, OPTION_SIM_TIME},
-      {"start-paused", no_argument, NULL, OPTION_PAUSED},
-      {"snapshot-mode", no_argument, NULL, OPTION_SNAPSHOT},
-      {"max-bag-files", required_argument, NULL, OPTION_MAX_FILES},
-      {"max-record-size", required_argument, NULL, OPTION_RECORD_SIZE},
-      {"max-record-duration", required_argument, NULL, OPTION_RECORD_DURATION},
-      {"min-space", required_argument, NULL, OPTION_MIN_SPACE},
-      {"no-provenance", no_argument, NULL, OPTION_NO_PROVENANCE},
-      {"plain", no_argument, NULL, OPTION_PLAIN},
-      {"snapshot-duration", required_argument, NULL, OPTION_SNAPSHOT_DURATION},
-      {"qos-profile-overrides-path", required_argument, NULL, OPTION_QOS},
-      {"max-depth", required_argument, NULL, OPTION_DEPTH},
-      {"max-gap", required_argument, NULL, OPTION_GAP},
-      {"allow-loss", no_argument, NULL, OPTION_ALLOW_LOSS},
-      {"fsync-interval", required_argument, NULL, OPTION_FSYNC},
-      {"node-name", required_argument, NULL, OPTION_NODE},
-      {"ros1", no_argument, NULL, OPTION_ROS1},
-      {"domain", required_argument, NULL, OPTION_DOMAIN},
-      {"manifest", required_argument, NULL, OPTION_MANIFEST},
-      {"help", no_argument, NULL, 'h'},
-      {0},
-  };
   int option;
   while ((option = command_next_option(argc, argv, "-:ae:x:o:s:b:d:f:p:h", options)) != -1) {
     if (option == 'h') {
@@ -580,6 +586,11 @@ const char record_help[] =
     "  --max-bag-files N, --max-record-size B, --max-record-duration T\n"
     "                         a ring: when a file begins, the oldest ones are removed until all\n"
     "                         that is kept fits, with -b or -d\n"
+    "  --repeat-all-transient-local, --repeat-latched\n"
+    "                         begin each further file with the state of latched topics, as many\n"
+    "                         messages as their publishers keep, at the time of its first\n"
+    "                         message: each file can be used alone. Those who read all files\n"
+    "                         get these messages again\n"
     "  --min-space B          with less free on the disk, remove the oldest files of a ring; "
     "where\n"
     "                         there is none, end (status 3)\n"

@@ -54,7 +54,11 @@ typedef struct tb_recorder_options {
    * (docs/provenance.md): the host, its clock's discipline, the recorder's release and events,
    * losses by topic. */
   bool no_provenance;
-  uint8_t padding[7]; /**< not used */
+  /** Each file but the first begins with the state of latched topics, as a snapshot does: what a
+   * late subscription would get, at the log time of the file's first message. A recording read from
+   * all its files then has these messages more than once, and so do the counts. */
+  bool repeat_latched;
+  uint8_t padding[6]; /**< not used */
   /** Bytes that stay free on the disk: with less, the oldest files of a ring (the bag's limits of
    * files) are removed, and where there is none recording ends: what comes is lost, and counted.
    * 0: no limit. */
@@ -83,7 +87,7 @@ typedef struct tb_recorder_options {
      0,                                                                                            \
      {0},                                                                                          \
      {0}},                                                                                         \
-        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false, {0}, false, {0}, 0,                  \
+        TB_RECORDER_TIME_RECEIVE, NULL, 0, {0}, false, false, {0}, false, false, {0}, 0,           \
     {                                                                                              \
       0                                                                                            \
     }                                                                                              \

@@ -401,11 +401,11 @@ tb_status_t tb_bag_writer_add_topic_sized(tb_bag_writer_t *writer,
 
 /* ---- messages ---- */
 
-static bool is_full(const tb_bag_writer_t *writer, int64_t log_time_ns)
+bool tb__writer_is_full(const tb_bag_writer_t *writer, int64_t log_time_ns)
 {
   const tb_bag_writer_options_t *options = &writer->options;
   const tb__bag_extent_t *extent = &writer->files[writer->file_count - 1].extent;
-  if (extent->message_count == 0) return false;
+  if (extent->message_count <= writer->state_count) return false;
   if (options->max_size && writer->format->size(writer->output) >= options->max_size) return true;
   int64_t age_ns = 0;
   return options->max_duration.ns &&
@@ -446,7 +446,8 @@ tb_status_t tb_bag_writer_write(tb_bag_writer_t *writer, size_t topic, int64_t l
   if (!writer || (!data && size > 0)) return tb__null_argument(error, __func__);
   tb_status_t status = check_message(writer, topic, log_time_ns, data, size, error);
   if (!status) status = check_output(writer, error);
-  if (!status && is_full(writer, log_time_ns)) status = tb_bag_writer_split(writer, error);
+  if (!status && tb__writer_is_full(writer, log_time_ns))
+    status = tb_bag_writer_split(writer, error);
   if (status) return status;
   const uint8_t *bytes = data;
   if (writer->options.compression_mode == TB_BAG_COMPRESS_MESSAGES)

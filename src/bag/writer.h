@@ -62,6 +62,7 @@ struct tb_bag_writer {
   ino_t inode;
   tb__bag_extent_t whole, synced; /* of the file that is written, like those of its topics */
   tb__bag_output_doubts_t doubts; /* the same */
+  uint64_t state_count;           /* messages that the file began with: they do not fill it */
   tb_error_t failure;             /* that ended the last file, until a split */
   tb_error_t detail;              /* of the write that failed; here, as clearing it takes time */
   tb__zstd_t zstd;
@@ -69,6 +70,8 @@ struct tb_bag_writer {
 
 /* The file that is written, or the one that failed. */
 tb__written_file_t *tb__writer_file(tb_bag_writer_t *writer);
+/* Whether a message of this time goes to another file; there is an output. */
+bool tb__writer_is_full(const tb_bag_writer_t *writer, int64_t log_time_ns);
 /* "folder/name", NULL when out of memory. */
 char *tb__writer_path(const tb_bag_writer_t *writer, const char *name);
 

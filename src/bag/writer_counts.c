@@ -19,6 +19,7 @@
 
 void tb__writer_reset_counts(tb_bag_writer_t *writer)
 {
+  writer->state_count = 0;
   writer->whole = writer->synced = (tb__bag_extent_t){0};
   writer->doubts = (tb__bag_output_doubts_t){0};
   for (size_t i = 0; i < writer->topic_count; i++)

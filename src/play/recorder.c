@@ -105,6 +105,7 @@ tb_status_t tb_recorder_create_sized(const char *path, const tb_recorder_options
   if (!recorder->options.cache_size) recorder->options.cache_size = TB_RECORDER_CACHE_SIZE;
   atomic_store(&recorder->paused, options->start_paused);
   recorder->flush_due_ns = recorder->sync_due_ns = recorder->retry_ns = INT64_MAX;
+  recorder->state_files = 1; /* the first one begins without */
   recorder->jumps_topic = SIZE_MAX;
   recorder->file_count = 1;
   status = open_bag(recorder, path, error);

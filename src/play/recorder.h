@@ -54,7 +54,8 @@ typedef struct tb__record {
   int64_t log_ns;
   int64_t publish_ns;
   int64_t steady_ns; /* when it came */
-  uint64_t serial;   /* of a message in snapshot mode: in the order in which they came */
+  uint64_t serial;   /* of a message: in the order in which they came */
+  bool is_latched;
   uint8_t bytes[];
 } tb__record_t;
 
@@ -99,7 +100,7 @@ struct tb_recorder {
   int64_t held_until_ns;
   tb__record_list_t early;  /* latched, and here while paused or before the clock has started */
   uint64_t state_size;      /* bytes, at most the cache's size */
-  tb__record_t *state;      /* in snapshot mode: copies of what is latched, see recorder_state.c */
+  tb__record_t *state;      /* copies of what is latched, see recorder_state.c */
   uint64_t serial;          /* of the last message */
   tb__record_list_t memory; /* in snapshot mode: messages and jumps until a snapshot is requested */
   tb__recorder_topic_t **topics;
@@ -123,6 +124,7 @@ struct tb_recorder {
   unsigned notes;         /* of jumps */
   unsigned events;        /* noted */
   size_t removed;         /* files of a ring, noted */
+  size_t state_files;     /* begun when the state of latched topics was looked at last */
   int64_t paused_ns;      /* system time of the last pause that was noted; 0: none */
   bool joined;
   bool is_ros1; /* a bag of ROS 1, whose messages are serialized otherwise */
@@ -178,8 +180,8 @@ uint32_t tb__recorder_state_depth(const char *offers);
 /* `record` is latched. */
 void tb__recorder_state_keep_locked(tb_recorder_t *recorder, const tb__record_t *record)
     TB_REQUIRES(recorder->mutex);
-/* Copies of what a late subscription would get before `first`, the begin of a snapshot's memory,
- * with log times of that. NULL: nothing. */
+/* Copies of what a late subscription would get before `first`, the begin of a snapshot's memory
+ * or of a file, with log times of that. NULL: nothing. */
 tb__record_t *tb__recorder_state_before_locked(tb_recorder_t *recorder, const tb__record_t *first)
     TB_REQUIRES(recorder->mutex);
 void tb__recorder_state_free(tb_recorder_t *recorder);

@@ -386,6 +386,7 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
   if (!make_room_locked(recorder, record, out_pushed_out)) return TB_ERR_LIMIT;
   atomic_fetch_add(&topic->waiting, 1);
   record->serial = ++recorder->serial;
+  record->is_latched = message->latched;
   if (message->latched && recorder->options.snapshot_mode)
     tb__recorder_state_keep_locked(recorder, record);
   tb__record_list_t *list = list_for_locked(recorder, record);

@@ -1,5 +1,5 @@
-/* The state with which a snapshot begins: the last messages of latched topics that came before it,
- * as many as their publishers keep for a subscription that is late. */
+/* The state with which a snapshot begins, or a file: the last messages of latched topics that came
+ * before it, as many as their publishers keep for a subscription that is late. */
 #include <stdlib.h>
 
 #include "bag/offers.h"
@@ -42,7 +42,8 @@ static bool drop_oldest(tb_recorder_t *recorder, size_t topic)
   return true;
 }
 
-/* Out of memory, or larger than what is kept in all: that message is not in later snapshots. */
+/* Out of memory, or larger than what is kept in all: that message is not in later snapshots and
+ * files. */
 void tb__recorder_state_keep_locked(tb_recorder_t *recorder, const tb__record_t *record)
 {
   tb__recorder_topic_t *topic = recorder->topics[record->topic];
@@ -62,7 +63,7 @@ void tb__recorder_state_keep_locked(tb_recorder_t *recorder, const tb__record_t 
   recorder->state_size += copy->size;
 }
 
-/* Messages from `first` on are in the snapshot's memory. */
+/* Messages from `first` on are in the snapshot's memory, or in the file. */
 tb__record_t *tb__recorder_state_before_locked(tb_recorder_t *recorder, const tb__record_t *first)
 {
   tb__record_t *list = NULL, **end = &list;

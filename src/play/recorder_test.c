@@ -279,6 +279,41 @@ static void test_snapshots_begin_with_what_is_latched(void **state)
   tb_bag_reader_close(reader);
 }
 
+/* Whatever made it another file, and not where nothing follows; the counts have all. */
+static void test_files_begin_with_what_is_latched(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  options.repeat_latched = true;
+  options.bag.max_duration.ns = 500;
+  start(&options);
+  assert_ok(take_latched(1, 5));
+  assert_ok(take_latched(1, 7)); /* which takes its place: a depth of 1 */
+  assert_ok(tb_recorder_split(recorder, NULL, NULL));
+  assert_ok(take(0, 20));
+  assert_ok(take(0, 21));
+  assert_ok(take(0, 1000));
+  assert_ok(take_latched(1, 1001));
+  assert_ok(tb_recorder_split(recorder, NULL, NULL));
+  assert_ok(take_latched(1, 1002));
+  assert_ok(tb_recorder_split(recorder, NULL, NULL));
+  stop_well();
+  assert_int_equal(topic_now(1).written, 7);
+  assert_int_equal(topic_now(1).waiting, 0);
+  static const uint32_t at[][2] = {{5, 5},       {7, 7},      {7, 20},      {20, 20},
+                                   {21, 21},     {7, 1000},   {1000, 1000}, {1001, 1001},
+                                   {1001, 1002}, {1002, 1002}};
+  tb_bag_reader_t *reader = read_back();
+  tb_bag_message_t message;
+  for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+    assert_ok(tb_bag_reader_next(reader, &message, NULL));
+    assert_int_equal(number_of(&message), at[i][0]);
+    assert_int_equal(message.log_time_ns, 2000 * S + at[i][1]);
+  }
+  assert_status(tb_bag_reader_next(reader, &message, NULL), TB_ERR_END);
+  tb_bag_reader_close(reader);
+}
+
 static void test_snapshots_hold_the_newest(void **state)
 {
   (void)state;
@@ -568,6 +603,7 @@ int main(void)
       WITH_BAG(test_what_is_latched_does_not_use_up_the_room_for_what_is_newer),
       WITH_BAG(test_what_is_latched_leaves_a_snapshot_its_newest),
       WITH_BAG(test_snapshots_begin_with_what_is_latched),
+      WITH_BAG(test_files_begin_with_what_is_latched),
       WITH_BAG(test_snapshots_hold_the_newest),
       WITH_BAG(test_snapshots_hold_the_last_seconds),
       WITH_BAG(test_a_duration_is_for_snapshots),

@@ -157,6 +157,45 @@ static tb_status_t write_to_bag(tb_recorder_t *recorder, const tb__recorder_topi
                              record->bytes, record->size, error);
 }
 
+static void write_message(tb_recorder_t *recorder, const tb__record_t *record);
+static tb_status_t split(tb_recorder_t *recorder);
+
+static size_t files_begun(const tb_recorder_t *recorder)
+{
+  return recorder->bag->file_count + recorder->bag->removed_count;
+}
+
+/* `next` goes to the file, which begins with the state of latched topics, unless it is there. */
+static void begin_with_state(tb_recorder_t *recorder, const tb__record_t *next)
+{
+  if (!recorder->options.repeat_latched || next->topic == recorder->jumps_topic) return;
+  if (tb__writer_is_full(recorder->bag, next->log_ns)) (void)split(recorder);
+  if (is_broken(recorder) || recorder->state_files == files_begun(recorder)) return;
+  tb__mutex_lock(&recorder->mutex);
+  tb__record_t *state = tb__recorder_state_before_locked(recorder, next);
+  tb__mutex_unlock(&recorder->mutex);
+  recorder->state_files = files_begun(recorder);
+  recorder->bag->state_count = UINT64_MAX;
+  while (state) {
+    tb__record_t *written = state;
+    state = state->next;
+    atomic_fetch_add(&tb__recorder_topic(recorder, written->topic)->waiting, 1);
+    write_message(recorder, written);
+    free(written);
+  }
+  recorder->bag->state_count = tb__writer_file(recorder->bag)->extent.message_count;
+}
+
+/* In snapshot mode it is kept when it comes. */
+static void keep_state(tb_recorder_t *recorder, const tb__record_t *record)
+{
+  const tb_recorder_options_t *options = &recorder->options;
+  if (!record->is_latched || !options->repeat_latched || options->snapshot_mode) return;
+  tb__mutex_lock(&recorder->mutex);
+  tb__recorder_state_keep_locked(recorder, record);
+  tb__mutex_unlock(&recorder->mutex);
+}
+
 static void write_message(tb_recorder_t *recorder, const tb__record_t *record)
 {
   tb_error_t error = TB_ERROR_INIT;
@@ -167,6 +206,7 @@ static void write_message(tb_recorder_t *recorder, const tb__record_t *record)
     count_losses(topic);
     return;
   }
+  begin_with_state(recorder, record);
   tb_status_t status = write_to_bag(recorder, topic, record, &error);
   if (status == TB_ERR_INVALID || status == TB_ERR_LIMIT) { /* the message itself */
     count_losses(topic);
@@ -174,6 +214,7 @@ static void write_message(tb_recorder_t *recorder, const tb__record_t *record)
     fail(recorder, &error);
   } else {
     atomic_fetch_add(&topic->written, 1);
+    keep_state(recorder, record);
     recorder->flush_due_ns =
         earlier(recorder->flush_due_ns, record->steady_ns + TB__RECORD_FLUSH_NS);
     if (recorder->options.fsync_interval.ns > 0)

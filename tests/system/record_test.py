@@ -562,16 +562,24 @@ class RecordTest(CommandTest):
                         self.assertIn("version: 9\n", metadata.read())
 
     def test_a_ring_keeps_the_newest_files(self):
+        """With what was sent to a latched topic, once, before them."""
         peer = self.start_peer()
         self.ask(peer, "pub /a rel 1000")
-        recorder = self.record("/a", "-b", "20000", "--max-bag-files", "2", "--min-space", "1")
+        self.ask(peer, "pub /map latched 100")
+        self.ask(peer, "send /map 2", "sent 1 ")
+        recorder = self.record("/a", "/map", "-b", "20000", "--max-bag-files", "2", "--min-space", "1",
+                               "--repeat-all-transient-local")
         self.ask(peer, "match /a")
+        self.ask(peer, "match /map")
         self.ask(peer, "send /a 100", "sent 99 ")
         self.stop(recorder)
         self.assertEqual(len(self.files()), 2)
         kept = self.numbers()["/a"]
         self.assertEqual(kept, list(range(kept[0], 100)))
         self.assertGreater(kept[0], 0)
+        for path in self.files():
+            self.assertEqual([(row[0], number(row[2])) for row in rows(path)[:2]], [("/map", 0), ("/map", 1)])
+            self.assertIn("/a", [row[0] for row in rows(path)])
         self.assertIn("event=removed", self.metadata())
 
     def test_a_disk_without_the_room_ends_it(self):
