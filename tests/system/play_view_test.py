@@ -10,6 +10,7 @@ import itertools
 import os
 import re
 import signal
+import sqlite3
 import sys
 import tempfile
 import termios
@@ -365,9 +366,12 @@ class PlayViewTest(ViewTest):
             view.finish()
 
     def test_warnings_show_and_are_printed_after_it(self):
-        good, bad = text_message("x"), b"\0"
-        messages = [(0, 0, good), (0, 0.1, bad), (0, 5, good)]
-        view = self.play(bag_make(self.folder, ["/a"], messages), "-p")
+        bag = bag_make(self.folder, ["/a"], [(0, time_s, text_message("x")) for time_s in (0, 0.1, 5)])
+        database = sqlite3.connect(bag)
+        database.execute("UPDATE messages SET topic_id = 99 WHERE id = 2")
+        database.commit()
+        database.close()
+        view = self.play(bag, "-p")
         view.expect("q quit")
         view.press(b" ", "warning: ")
         view.until(lambda: "warning: " in view.row(21), "the warning above the prompt")
