@@ -38,6 +38,7 @@ static tb_status_t admit_locked(tb_recorder_t *recorder, const tb_recorder_messa
                                 tb__record_t *record, tb__record_t **out_pushed_out)
     TB_REQUIRES(recorder->mutex);
 static void put_state_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
+static void put_memory_locked(tb_recorder_t *recorder) TB_REQUIRES(recorder->mutex);
 
 void tb__recorder_wake(tb_recorder_t *recorder)
 {
