@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/hash.h"
+
 /* Where a message is. */
 typedef struct place {
   uint64_t order; /* of reading */
@@ -79,10 +81,8 @@ static tb_status_t open_reader(const bag_latched_from_t *from, tb_bag_content_t 
 
 static size_t hash_of(size_t topic, const char *publisher)
 {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ topic;
-  hash *= UINT64_C(0x100000001b3);
-  for (; publisher && *publisher; publisher++)
-    hash = (hash ^ (unsigned char)*publisher) * UINT64_C(0x100000001b3);
+  uint64_t hash = tb__hash_bytes(TB__HASH_START, &topic, sizeof topic);
+  if (publisher) hash = tb__hash_bytes(hash, publisher, strlen(publisher));
   return (size_t)(hash ^ hash >> 32);
 }
 

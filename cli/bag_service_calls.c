@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/hash.h"
 #include "definition/service_event.h"
 
 /* service_msgs/ServiceEventInfo, with which each event begins; places count from the start. */
@@ -13,8 +14,6 @@
 #define SEQUENCE_AT_2 32 /* in XCDR2, aligned to 4 */
 
 #define FIRST_CAPACITY 64
-#define FNV_OFFSET     UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME      UINT64_C(0x100000001b3)
 
 struct bag_service_call {
   bool is_used;
@@ -24,11 +23,8 @@ struct bag_service_call {
 
 static uint64_t hash(const bag_service_call_t *call)
 {
-  uint64_t sum = FNV_OFFSET;
-  for (size_t i = 0; i < sizeof call->client; i++)
-    sum = (sum ^ call->client[i]) * FNV_PRIME;
-  for (size_t i = 0; i < sizeof call->sequence; i++)
-    sum = (sum ^ call->sequence[i]) * FNV_PRIME;
+  uint64_t sum = tb__hash_bytes(TB__HASH_START, call->client, sizeof call->client);
+  sum = tb__hash_bytes(sum, call->sequence, sizeof call->sequence);
   return sum ^ sum >> 32;
 }
 

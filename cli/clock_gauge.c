@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "definition/hash.h"
 #include "definition/message.h"
 #include "json.h"
 #include "publishers.h"
@@ -17,12 +18,10 @@
 
 /* --- one tick --- */
 
-/* FNV-1a; never 0, which is "not known". */
+/* Never 0, which is "not known". */
 uint64_t clock_publisher_id(const uint8_t guid[16])
 {
-  uint64_t hash = UINT64_C(1469598103934665603);
-  for (int i = 0; i < 16; i++)
-    hash = (hash ^ guid[i]) * UINT64_C(1099511628211);
+  uint64_t hash = tb__hash_bytes(TB__HASH_START, guid, 16);
   return hash ? hash : 1;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <timebase/ros2_type_hash.h>
 
+#include "clock_gauge.h"
 #include "contract/limits.h"
 #include "definition/message.h"
 #include "observe.h"
@@ -20,14 +21,6 @@
 #define STEP_NS          (100 * TB_NS_PER_MS)
 
 /* --- time --- */
-
-static uint64_t id_of(const uint8_t guid[16])
-{
-  uint64_t hash = 14695981039346656037u;
-  for (int i = 0; i < 16; i++)
-    hash = (hash ^ guid[i]) * 1099511628211u;
-  return hash ? hash : 1;
-}
 
 int64_t observe_steady_now(const observe_t *observe)
 {
@@ -73,7 +66,7 @@ static void on_tick(const tb_ros2_sample_t *sample, void *user)
     return;
   pthread_mutex_lock(&clock->lock);
   clock->is_expected = true;
-  tb__ticks_feed(&clock->ticks, id_of(sample->writer_guid), tick_ns, steady_ns);
+  tb__ticks_feed(&clock->ticks, clock_publisher_id(sample->writer_guid), tick_ns, steady_ns);
   if (tick_ns > 0)
     tb__tick_history_add(&clock->history, tick_ns, sample->source_timestamp_ns, steady_ns);
   pthread_mutex_unlock(&clock->lock);

@@ -94,7 +94,7 @@ const char play_help[] =
     "the\n"
     "                              player waits (default 256MiB; 0: what was recorded, the rest "
     "is\n"
-    "                              lost). At other rates a subscription that falls behind is "
+    "                              lost). At other rates a subscription that is too slow is "
     "named\n"
     "                              at the end, with how much it has lost at least\n"
     "  --max-depth N               reduce a depth in FILE to at most N (default 100000)\n\n"

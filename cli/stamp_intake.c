@@ -4,23 +4,17 @@
 #include <string.h>
 #include <timebase/duration.h>
 
+#include "definition/hash.h"
+
 #define STREAMS_MAX 32            /* of a topic */
 #define STEP_NS     (TB_NS_PER_S) /* of a /clock whose steps are not known yet: it may be slow */
 
 /* --- streams --- */
 
-static uint64_t hash_of(const char *text, size_t length)
-{
-  uint64_t hash = UINT64_C(1469598103934665603);
-  for (size_t i = 0; i < length; i++)
-    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-  return hash;
-}
-
 stamp_stream_t *stamp_stream_of(stamp_topic_t *topic, const uint8_t writer[16], const char *frame,
                                 size_t frame_length)
 {
-  uint64_t hash = hash_of(frame, frame_length);
+  uint64_t hash = tb__hash_bytes(TB__HASH_START, frame, frame_length);
   for (size_t i = 0; i < topic->stream_count; i++)
     if (topic->streams[i]->frame == hash && memcmp(topic->streams[i]->writer, writer, 16) == 0)
       return topic->streams[i];

@@ -74,8 +74,8 @@ typedef struct tb_ros2_play_transport_options {
    * subscriptions that are matched have acknowledged it, and the player waits while that is more
    * than so many bytes, or more than a writer of Cyclone DDS takes (WhcHigh in CYCLONEDDS_URI): for
    * playing as fast as possible, which loses none then. Late subscriptions of transient-local
-   * topics get what was recorded. 0: publishers keep what was recorded; a subscription that falls
-   * behind loses messages, and is named in the log at the end. */
+   * topics get what was recorded. 0: publishers keep what was recorded; a subscription that is
+   * too slow loses messages, and is named in the log at the end. */
   uint64_t backlog_max;
 } tb_ros2_play_transport_options_t;
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/hash.h"
+
 typedef struct off {
   char *reason; /* NULL: the rule is on */
   char *some;   /* of a rule that is off for some subjects; else NULL */
@@ -140,10 +142,8 @@ const char *tb__findings_switched_off(const tb__findings_t *findings, tb__rule_i
 
 static uint64_t hash_of(tb__subject_kind_t kind, const char *name)
 {
-  uint64_t hash = UINT64_C(1469598103934665603) + (uint64_t)kind; /* FNV-1a */
-  for (size_t i = 0; name[i] && i < TB__FINDING_NAME_SIZE - 1; i++)
-    hash = (hash ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
-  return hash;
+  return tb__hash_bytes(TB__HASH_START + (uint64_t)kind, name,
+                        strnlen(name, TB__FINDING_NAME_SIZE - 1));
 }
 
 static bool is_cause_of(const tb__finding_t *finding, const char *cause)

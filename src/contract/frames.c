@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/hash.h"
+
 void tb__frames_fini(tb__frames_t *frames)
 {
   for (uint32_t i = 0; i < frames->count; i++)
@@ -13,12 +15,9 @@ void tb__frames_fini(tb__frames_t *frames)
   *frames = (tb__frames_t){.most = frames->most, .most_of_topic = frames->most_of_topic};
 }
 
-/* FNV-1a, over the topic too. */
 static uint64_t hash_of(uint32_t topic, const char *text, size_t length)
 {
-  uint64_t hash = 14695981039346656037u ^ topic;
-  for (size_t i = 0; i < length; i++)
-    hash = (hash ^ (uint8_t)text[i]) * 1099511628211u;
+  uint64_t hash = tb__hash_bytes(TB__HASH_START ^ topic, text, length);
   return hash ^ hash >> 29;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/hash.h"
+
 #define ENTRIES_MAX 10000
 #define ROUNDS_MAX  3
 #define BUCKETS     256
@@ -219,10 +221,9 @@ static const char *or_empty(const char *text)
 static size_t hash_of(const tb__definition_key_t *key)
 {
   const char *const texts[] = {key->type, key->type_hash, key->recorded};
-  uint64_t hash = 14695981039346656037u;
+  uint64_t hash = TB__HASH_START;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-    for (const char *at = or_empty(texts[i]); *at; at++)
-      hash = (hash ^ (unsigned char)*at) * 1099511628211u;
+    hash = tb__hash_bytes(hash, or_empty(texts[i]), strlen(or_empty(texts[i])));
   return (size_t)(hash ^ hash >> 29);
 }
 

@@ -358,11 +358,12 @@ static void report_unkept(const tb_ros2_play_transport_t *transport)
     topic->unkept = tb__play_acks_print_unkept(graph, topic->publisher, stream);
     fclose(stream);
     if (topic->unkept > before)
-      tb__log(TB_LOG_WARN,
-              "player: at least %zu messages of %s were lost: %.400s fell behind, and they were no "
-              "longer "
-              "kept; play at a lower rate, with -r max, or with a greater depth",
-              topic->unkept - before, tb__play_acks_topic(graph, topic->publisher), nodes);
+      tb__log(
+          TB_LOG_WARN,
+          "player: at least %zu messages of %s were lost: %.400s was too slow, and they were no "
+          "longer "
+          "kept; play at a lower rate, with -r max, or with a greater depth",
+          topic->unkept - before, tb__play_acks_topic(graph, topic->publisher), nodes);
   }
   tb_ros2_graph_snapshot_release(graph);
 }
