@@ -58,6 +58,8 @@ static void test_reports_that_differ_in_numbers_are_folded(void **state)
     if (after) assert_int_equal(*after != '\0', i == 4);
   }
   assert_string_equal(text_fold("a_0.db3: row 1 cannot be read"), "");
+  text_fold_reset();
+  assert_string_equal(text_fold("a_9.db3: rows 1 to 2: CRC 1be"), "");
 }
 
 static void test_numbers(void **state)

@@ -189,6 +189,47 @@ static void test_runs_that_are_removed(void **state)
   tb_bag_reader_close(reader);
 }
 
+/* Two runs of two files each, of which others remove the first `removed`. */
+static void lose_first_files(size_t removed, const size_t *counts, size_t runs)
+{
+  tb_bag_writer_options_t options = options_of("sqlite3");
+  tb_error_t error = TB_ERROR_INIT;
+  options.max_files = 9;
+  tb_bag_writer_t *writer = create(&options);
+  for (int i = 0; i < 4; i++) {
+    if (i == 2) assert_ok(tb_bag_writer_begin_run(writer, NULL));
+    if (i % 2 == 1) assert_ok(tb_bag_writer_split(writer, NULL));
+    put(writer, 1000 * S + i);
+  }
+  for (size_t i = 0; i < removed; i++) {
+    char *file = NULL;
+    assert_true(asprintf(&file, "%s/bag_%zu.db3", path, i) > 0);
+    assert_int_equal(unlink(file), 0);
+    free(file);
+  }
+  assert_status(tb_bag_writer_close(writer, &error), TB_ERR_NOT_FOUND);
+  tb_bag_reader_t *reader = read_back();
+  const tb_bag_info_t *info = tb_bag_reader_info(reader);
+  assert_int_equal(info->file_count, 4 - removed);
+  assert_int_equal(info->message_count, 4 - removed);
+  assert_int_equal(info->run_count, runs);
+  for (size_t i = 0; i < runs; i++)
+    assert_int_equal(info->runs[i].file_count, counts[i]);
+  tb_bag_reader_close(reader);
+}
+
+static void test_a_file_that_others_removed(void **state)
+{
+  (void)state;
+  lose_first_files(1, (const size_t[]){1, 2}, 2);
+}
+
+static void test_a_run_that_others_removed(void **state)
+{
+  (void)state;
+  lose_first_files(2, (const size_t[]){2}, 1);
+}
+
 /* Its files are beside it. */
 static void test_files_of_ros1(void **state)
 {
@@ -226,6 +267,8 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_a_total_size, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_a_total_duration, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_runs_that_are_removed, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_a_file_that_others_removed, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_a_run_that_others_removed, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_files_of_ros1, make_folder, remove_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1392,6 +1392,23 @@ static void test_all_topics_are_silent(void **state)
                   "no message for 1.050 s after 1700000005.000, though 3 topics are regular");
 }
 
+/* Of a hostile file: nothing overflows. */
+static void test_times_at_the_ends_of_what_there_is(void **state)
+{
+  (void)state;
+  note("timebase.log_time", "receive");
+  note("timebase.event.1", "at_ns=-9223372036854775808 event=resumed messages=1 paused_ns=1");
+  note("timebase.event.2", "at_ns=1 event=resumed messages=1 paused_ns=9223372036854775807");
+  static const int64_t times[] = {0, 1, INT64_MAX - 500, INT64_MAX - 1};
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+    scene->now_ns = times[i];
+    take_point(scene->point, NOW, "laser");
+    take_point(scene->odom, NOW, "base");
+  }
+  judge();
+  assert_true(tb__findings_count(scene->findings) > 0);
+}
+
 static void test_all_topics_are_silent_for_a_second(void **state)
 {
   (void)state;
@@ -1749,6 +1766,7 @@ int main(void)
       SCENARIO(test_a_topic_of_two_types),
       SCENARIO(test_the_system_clock_is_set_forward),
       SCENARIO(test_all_topics_are_silent),
+      SCENARIO(test_times_at_the_ends_of_what_there_is),
       SCENARIO(test_all_topics_are_silent_for_a_second),
       SCENARIO(test_topics_without_a_rate_are_not_silent),
       SCENARIO(test_the_system_clock_is_set_back),

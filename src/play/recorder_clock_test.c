@@ -151,7 +151,7 @@ static void test_what_is_latched_stays_after_what_is_held(void **state)
   tb_recorder_resume(recorder);
   assert_ok(tb_manual_source_set(source, 3 * S));
   stop_well();
-  tb_bag_reader_t *reader = read_back();
+  tb_bag_reader_t *reader = read_back(); /* which is in the order of time */
   expect_jump(reader, "kind=backward reason=none before_ns=10000000000 after_ns=3000000000 run=2",
               3 * S, 1);
   for (uint32_t i = 1; i <= 3; i++)
@@ -337,7 +337,7 @@ static void test_a_tick_that_leads_back_is_of_the_run_that_it_begins(void **stat
   assert_ok(tb_manual_source_set(source, 4 * S));
   assert_ok(take(0, 5));
   stop_well();
-  tb_bag_reader_t *reader = read_back();
+  tb_bag_reader_t *reader = read_back(); /* which is in the order of time */
   expect_jump(reader, "kind=backward reason=none before_ns=10000000000 after_ns=3000000000 run=2",
               3 * S, 1);
   expect(reader, 2, 3 * S, 1);
@@ -408,7 +408,7 @@ static void test_messages_during_a_jump_are_of_after_it(void **state)
   assert_ok(take(0, 1));
   assert_ok(tb_manual_source_set(source, 3 * S));
   stop_well();
-  tb_bag_reader_t *reader = read_back();
+  tb_bag_reader_t *reader = read_back(); /* which is in the order of time */
   expect_jump(reader, "kind=backward reason=none before_ns=10000000000 after_ns=3000000000 run=2",
               3 * S, 1);
   expect(reader, 2, 3 * S, 1);
@@ -418,6 +418,35 @@ static void test_messages_during_a_jump_are_of_after_it(void **state)
   expect(reader, 1, 10 * S, 0);
   tb_bag_reader_close(reader);
   tb_jump_handler_destroy(handler);
+  end_clock();
+}
+
+/* In the run of the messages that it comes before. */
+static void test_a_snapshot_after_a_jump_has_the_state_after_it(void **state)
+{
+  (void)state;
+  tb_recorder_options_t options = TB_RECORDER_OPTIONS_INIT;
+  make_clock();
+  options.log_time = TB_RECORDER_TIME_ROS;
+  options.clock = ros_clock;
+  options.snapshot_mode = true;
+  start(&options);
+  assert_ok(tb_manual_source_set(source, 100 * S));
+  assert_ok(take_latched(1, 7));
+  assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
+  assert_ok(tb_manual_source_set(source, S));
+  assert_ok(take(0, 8));
+  assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
+  stop_well();
+  tb_bag_reader_t *reader = read_back(); /* which is in the order of time */
+  expect_jump(reader, "kind=backward reason=none before_ns=100000000000 after_ns=1000000000 run=2",
+              S, 1);
+  expect(reader, 7, S, 1);
+  expect(reader, 8, S, 1);
+  expect_jump(reader, "kind=started reason=none before_ns=0 after_ns=100000000000 run=1", 100 * S,
+              0);
+  expect(reader, 7, 100 * S, 0);
+  tb_bag_reader_close(reader);
   end_clock();
 }
 
@@ -437,6 +466,7 @@ int main(void)
       WITH_BAG(test_a_tick_that_leads_back_is_of_the_run_that_it_begins),
       WITH_BAG(test_a_tick_that_is_dropped_holds_nothing_for_long),
       WITH_BAG(test_messages_during_a_jump_are_of_after_it),
+      WITH_BAG(test_a_snapshot_after_a_jump_has_the_state_after_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

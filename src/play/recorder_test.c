@@ -279,6 +279,26 @@ static void test_snapshots_begin_with_what_is_latched(void **state)
   tb_bag_reader_close(reader);
 }
 
+/* As much as the memory of a snapshot may hold. */
+static void test_the_state_of_snapshots_has_a_bound(void **state)
+{
+  (void)state;
+  start_with_cache(3000, true);
+  assert_ok(take_message(0, 5, 2000, 0, true));
+  assert_ok(take_message(1, 6, 2000, 0, true));
+  for (uint32_t number = 10; number < 30; number++)
+    assert_ok(take_message(0, number, 500, 0, false));
+  uint32_t begin = 30 - (uint32_t)topic_now(0).waiting;
+  assert_ok(tb_recorder_snapshot(recorder, NULL, NULL));
+  wait_until_written(1 + 30 - begin);
+  stop_well();
+  tb_bag_reader_t *reader = read_back();
+  expect(reader, 5, 2000 * S + begin, 0);
+  for (uint32_t number = begin; number < 30; number++)
+    expect(reader, number, 2000 * S + number, 0);
+  tb_bag_reader_close(reader);
+}
+
 /* Whatever made it another file, and not where nothing follows; the counts have all. */
 static void test_files_begin_with_what_is_latched(void **state)
 {
@@ -603,6 +623,7 @@ int main(void)
       WITH_BAG(test_what_is_latched_does_not_use_up_the_room_for_what_is_newer),
       WITH_BAG(test_what_is_latched_leaves_a_snapshot_its_newest),
       WITH_BAG(test_snapshots_begin_with_what_is_latched),
+      WITH_BAG(test_the_state_of_snapshots_has_a_bound),
       WITH_BAG(test_files_begin_with_what_is_latched),
       WITH_BAG(test_snapshots_hold_the_newest),
       WITH_BAG(test_snapshots_hold_the_last_seconds),
