@@ -54,19 +54,12 @@ static bool take_edge(void *user, const tb__edge_t *edge)
   tb__stamp_sample_t sample =
       audit_stamp_sample(tf->has_clock, edge->stamp_ns, received->sample, &received->now);
   const audit_tf_reader_t *reader = received->reader;
-  char parent[TB__TF_TREE_FRAME_SIZE], child[TB__TF_TREE_FRAME_SIZE];
-  tb__tf_transform_t transform = {
-      .parent = parent,
-      .child = child,
-      .parent_length = tb__tf_tree_frame(reader->topic, reader->tree_length, edge->parent,
-                                         edge->parent_length, parent),
-      .child_length = tb__tf_tree_frame(reader->topic, reader->tree_length, edge->child,
-                                        edge->child_length, child),
-      .stamp_ns = edge->stamp_ns,
-      .received_ns = wait_time(tf, &sample),
-      .publisher = writer_number(tf, received->sample->writer_guid),
-      .is_static = received->reader->is_static,
-  };
+  tb__tf_tree_names_t names;
+  tb__tf_transform_t transform =
+      tb__tf_tree_transform(reader->topic, reader->tree_length, edge, &names);
+  transform.received_ns = wait_time(tf, &sample);
+  transform.publisher = writer_number(tf, received->sample->writer_guid);
+  transform.is_static = reader->is_static;
   tb__stamp_kind_t kind =
       transform.is_static ? TB__STAMP_GOOD : tb__stamp_kind(&received->limits, &sample);
   note_epoch(tf, &sample);

@@ -318,17 +318,11 @@ static bool take_edge(void *user, const tb__edge_t *edge)
   tb__recording_t *recording = taker->recording;
   const tb__recorded_topic_t *topic = &recording->topics[taker->message->topic];
   bool is_static = topic->role == TB__RECORDED_TF_STATIC;
-  char parent[TB__TF_TREE_FRAME_SIZE], child[TB__TF_TREE_FRAME_SIZE];
-  tb__tf_transform_t transform = {
-      .parent = parent,
-      .child = child,
-      .parent_length = tb__tf_tree_frame(topic->name, topic->tree_length, edge->parent,
-                                         edge->parent_length, parent),
-      .child_length = tb__tf_tree_frame(topic->name, topic->tree_length, edge->child,
-                                        edge->child_length, child),
-      .stamp_ns = edge->stamp_ns,
-      .received_ns = taker->message->log_ns,
-      .is_static = is_static};
+  tb__tf_tree_names_t names;
+  tb__tf_transform_t transform =
+      tb__tf_tree_transform(topic->name, topic->tree_length, edge, &names);
+  transform.received_ns = taker->message->log_ns;
+  transform.is_static = is_static;
   if (!is_static) {
     char text[EDGE_SIZE];
     tb__stamp_kind_t kind;

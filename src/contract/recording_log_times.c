@@ -59,6 +59,14 @@ static bool was_paused(const tb__recording_t *recording)
   return false;
 }
 
+static tb__finding_input_t step_after(const tb__time_text_t *time)
+{
+  return (tb__finding_input_t){.rule = TB__RULE_SYSTEM_STEP,
+                               .kind = TB__SUBJECT_RECORDING,
+                               .subject = "log times",
+                               .detail = time->text};
+}
+
 static void judge_silence(tb__recording_judge_t *judge)
 {
   const tb__recording_t *recording = judge->recording;
@@ -67,10 +75,7 @@ static void judge_silence(tb__recording_judge_t *judge)
   tb__time_text_t after = start_text(at_ns);
   if (was_paused(recording)) return;
   if (silence_ns > STEP_SURE_NS && count > 0) {
-    tb__finding_input_t input = {.rule = TB__RULE_SYSTEM_STEP,
-                                 .kind = TB__SUBJECT_RECORDING,
-                                 .subject = "log times",
-                                 .detail = after.text};
+    tb__finding_input_t input = step_after(&after);
     tb__recording_judge_add(judge, &input,
                             "forward by %s at %s, on all topics: the system clock was set, or "
                             "nothing was recorded for so long",
@@ -99,10 +104,7 @@ static void judge_steps_back(tb__recording_judge_t *judge)
   }
   if (!most) return;
   tb__time_text_t after = start_text(most->back_at_ns);
-  tb__finding_input_t input = {.rule = TB__RULE_SYSTEM_STEP,
-                               .kind = TB__SUBJECT_RECORDING,
-                               .subject = "log times",
-                               .detail = after.text};
+  tb__finding_input_t input = step_after(&after);
   tb__recording_judge_add(judge, &input,
                           "back by %s at %s, on %u of %u topics: the system clock was set, and "
                           "messages from before and after it are between each other",

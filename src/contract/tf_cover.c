@@ -44,6 +44,20 @@ size_t tb__tf_tree_frame(const char *tree, size_t tree_length, const char *frame
   return at + length;
 }
 
+tb__tf_transform_t tb__tf_tree_transform(const char *tree, size_t tree_length,
+                                         const tb__edge_t *edge, tb__tf_tree_names_t *names)
+{
+  return (tb__tf_transform_t){
+      .parent = names->parent,
+      .child = names->child,
+      .parent_length =
+          tb__tf_tree_frame(tree, tree_length, edge->parent, edge->parent_length, names->parent),
+      .child_length =
+          tb__tf_tree_frame(tree, tree_length, edge->child, edge->child_length, names->child),
+      .stamp_ns = edge->stamp_ns,
+  };
+}
+
 tb_status_t tb__tf_cover_init(tb__tf_cover_t *cover, uint32_t topic_count)
 {
   memset(cover, 0, sizeof *cover);

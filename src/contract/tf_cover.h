@@ -11,6 +11,7 @@
 
 #include "contract/frames.h"
 #include "contract/spread.h"
+#include "definition/message_head.h"
 
 #define TB__TF_FRAMES_MAX  4096 /* others are as if there were none */
 #define TB__TF_WAITING_MAX 4096 /* messages that wait for transforms; the oldest is given up */
@@ -75,6 +76,15 @@ typedef struct tb__tf_cover {
   uint32_t waiting_at, waiting_count;
 } tb__tf_cover_t;
 
+typedef struct tb__tf_transform {
+  const char *parent, *child; /* may be any bytes; a '/' before them does not count */
+  size_t parent_length, child_length;
+  int64_t stamp_ns;
+  int64_t received_ns; /* steady, or of a recording what is nearest to that */
+  uint64_t publisher;  /* 0: not known */
+  bool is_static;
+} tb__tf_transform_t;
+
 /* Robots that share a graph have a tree each, on topics of a namespace: "/r1/tf". */
 
 enum { TB__TF_TREE_FRAME_SIZE = 1100 }; /* what is longer is cut */
@@ -88,19 +98,19 @@ TB_PRIVATE_API bool tb__tf_tree_has(const char *tree, size_t tree_length, const 
 TB_PRIVATE_API size_t tb__tf_tree_frame(const char *tree, size_t tree_length, const char *frame,
                                         size_t length, char out[TB__TF_TREE_FRAME_SIZE]);
 
+typedef struct tb__tf_tree_names {
+  char parent[TB__TF_TREE_FRAME_SIZE], child[TB__TF_TREE_FRAME_SIZE];
+} tb__tf_tree_names_t;
+
+/* The edge with the names of its frames, which `names` has, and its stamp; the rest is zero. */
+TB_PRIVATE_API tb__tf_transform_t tb__tf_tree_transform(const char *tree, size_t tree_length,
+                                                        const tb__edge_t *edge,
+                                                        tb__tf_tree_names_t *names);
+
 /* For topics with numbers from 0 on, below `topic_count`. TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__tf_cover_init(tb__tf_cover_t *cover,
                                              uint32_t topic_count) TB_WARN_UNUSED;
 TB_PRIVATE_API void tb__tf_cover_fini(tb__tf_cover_t *cover);
-
-typedef struct tb__tf_transform {
-  const char *parent, *child; /* may be any bytes; a '/' before them does not count */
-  size_t parent_length, child_length;
-  int64_t stamp_ns;
-  int64_t received_ns; /* steady, or of a recording what is nearest to that */
-  uint64_t publisher;  /* 0: not known */
-  bool is_static;
-} tb__tf_transform_t;
 
 /* TB_ERR_NO_MEMORY. */
 TB_PRIVATE_API tb_status_t tb__tf_cover_transform(tb__tf_cover_t *cover,

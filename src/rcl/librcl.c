@@ -178,25 +178,25 @@ static void find_version(const tb__librcl_t *rcl, char *out, size_t size)
   }
 }
 
-static void *probe_allocate(size_t size, void *state)
+void *tb__rcl_allocate(size_t size, void *state)
 {
   (void)state;
   return malloc(size);
 }
 
-static void probe_deallocate(void *pointer, void *state)
+void tb__rcl_deallocate(void *pointer, void *state)
 {
   (void)state;
   free(pointer);
 }
 
-static void *probe_reallocate(void *pointer, size_t size, void *state)
+void *tb__rcl_reallocate(void *pointer, size_t size, void *state)
 {
   (void)state;
   return realloc(pointer, size);
 }
 
-static void *probe_zero_allocate(size_t count, size_t size, void *state)
+void *tb__rcl_zero_allocate(size_t count, size_t size, void *state)
 {
   (void)state;
   return calloc(count, size);
@@ -209,8 +209,7 @@ static bool layout_is_known(const tb__librcl_t *rcl)
     rcl_clock_t clock;
     unsigned char bytes[2 * sizeof(rcl_clock_t)];
   } probe;
-  rcl_allocator_t allocator = {probe_allocate, probe_deallocate, probe_reallocate,
-                               probe_zero_allocate, NULL};
+  rcl_allocator_t allocator = TB__RCL_ALLOCATOR;
   memset(&probe, 0xa5, sizeof probe);
   void *unset = probe.clock.data;
   if (rcl->system_clock_init(&probe.clock, &allocator) != RCL_RET_OK) return false;

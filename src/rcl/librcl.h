@@ -70,6 +70,16 @@ bool tb__librcl_parse_version(const char *text, char *out, size_t size) TB_WARN_
 rcl_ret_t tb__rcl_fail(rcl_ret_t code, const char *text, const char *file, size_t line);
 #define TB__RCL_FAIL(code, text) tb__rcl_fail(code, text, __FILE__, __LINE__)
 
+/* Memory of the process. */
+void *tb__rcl_allocate(size_t size, void *state);
+void tb__rcl_deallocate(void *pointer, void *state);
+void *tb__rcl_reallocate(void *pointer, size_t size, void *state);
+void *tb__rcl_zero_allocate(size_t count, size_t size, void *state);
+#define TB__RCL_ALLOCATOR                                                                          \
+  {                                                                                                \
+    tb__rcl_allocate, tb__rcl_deallocate, tb__rcl_reallocate, tb__rcl_zero_allocate, NULL          \
+  }
+
 /* rcutils_allocator_is_valid */
 static inline bool tb__rcl_allocator_is_valid(const rcl_allocator_t *allocator)
 {

@@ -10,30 +10,6 @@
 
 static _Atomic unsigned ros, wall_moved, wall;
 
-static void *allocate(size_t size, void *state)
-{
-  (void)state;
-  return malloc(size);
-}
-
-static void deallocate(void *memory, void *state)
-{
-  (void)state;
-  free(memory);
-}
-
-static void *reallocate(void *memory, size_t size, void *state)
-{
-  (void)state;
-  return realloc(memory, size);
-}
-
-static void *zero_allocate(size_t count, size_t size, void *state)
-{
-  (void)state;
-  return calloc(count, size);
-}
-
 /* One for all of them: what changes in it is the array of jump callbacks, by the mutex of
  * jump_callback.c. It lives as long as the process, as timers may end at its exit. */
 static rcl_clock_t *clock_of_wall_timers(void)
@@ -43,7 +19,7 @@ static rcl_clock_t *clock_of_wall_timers(void)
       .type = RCL_ROS_TIME,
       .get_now = tb__ros_clock_now,
       .data = &data,
-      .allocator = {allocate, deallocate, reallocate, zero_allocate, NULL},
+      .allocator = TB__RCL_ALLOCATOR,
   };
   return &clock;
 }

@@ -2,6 +2,7 @@
 """python_test LIBRARY PUBLISHER FOLDER_OF_PYSTUB: an interpreter whose callbacks come while it holds its lock, throw,
 and end with it."""
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -30,7 +31,9 @@ class Python(unittest.TestCase):
         result = subprocess.run([sys.executable, NODE, scenario], env=environment, capture_output=True, text=True,
                                 timeout=60, check=False)
         self.assertEqual(result.returncode, 0, (scenario, result.stdout, result.stderr))
-        return result.stdout.splitlines(), result.stderr.splitlines()
+        # A callback is slow on a busy machine; one that keeps readers waiting would be a fault.
+        slow = re.compile("has been running for .*readers blocked: 0")
+        return result.stdout.splitlines(), [line for line in result.stderr.splitlines() if not slow.search(line)]
 
     def test_callbacks_get_the_lock_from_a_thread_that_reads(self):
         self.assertEqual(self.run_node("busy"), (["done"], []))
